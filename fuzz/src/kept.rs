@@ -10,7 +10,7 @@ use groma_encryption::{
     Encryption, GeneratedKey, KeyError, KeyProvider, KeyService, KeySource, Lineage, Method, is_sealed, is_sealed_plan,
 };
 use groma_engine::{Cancellation, Hooks, ProviderSource, Run, SavedPlan, Session};
-use groma_plugin::client::{Plugin, SchemaCache, Start};
+use groma_plugin::client::{Plugin, PluginHost, SchemaCache, Start};
 use groma_plugin::transport::{Launch, LogSink, NoLog};
 use groma_provider::Provider;
 use groma_state::State;
@@ -86,7 +86,7 @@ fn session() -> Option<&'static Session> {
             timestamp: "2026-01-02T03:04:05Z".to_owned(),
             terraform_version: "1.15.5".to_owned(),
             runtime: Arc::new(tokio::runtime::Builder::new_current_thread().build().ok()?),
-            conversations: tokio::runtime::Handle::current,
+            call_runtime: Arc::new(tokio::runtime::Handle::current),
         })
     });
     made.as_ref()
@@ -119,7 +119,7 @@ pub fn schema_cache(bytes: &[u8]) {
         let address = ProviderAddress::builtin_terraform();
         let start = Start::Launch(Launch::new("none", program));
         let log: Arc<dyn LogSink> = Arc::new(NoLog);
-        if let Some(plugin) = Plugin::from_cache(&address, &start, &log, &cache) {
+        if let Some(plugin) = Plugin::from_cache(&PluginHost::new(), &address, &start, &log, &cache) {
             let names = plugin.type_names();
             names.resources.iter().for_each(|name| drop(plugin.resource_schema(name)));
             names.data_sources.iter().for_each(|name| drop(plugin.data_schema(name)));

@@ -1,109 +1,153 @@
-//! What services answer that keep keys, and what was noted of their keys.
+//! Answers of services that keep keys, and metadata of their keys.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use groma_encryption::{
-    ArgumentValue, ArgumentValues, ConnectionOptions, KeyError, Network, NetworkAnswer, NetworkRequest, SERVICES,
-    service,
-};
+use groma_cloud::Environment;
+use groma_encryption::{ArgumentValue, ArgumentValues, KeyServices, SERVICES};
+use groma_key_services::CloudKeyServices;
 
-/// Answers every request with the same bytes.
-#[derive(Debug)]
-struct Answers {
-    status: u16,
-    body: Vec<u8>,
+/// A server on loopback that answers every request with the same status and bytes, but token requests with a token.
+struct Server {
+    url: String,
+    answer: Mutex<(u16, Vec<u8>)>,
+    /// Held by the target that decides about answers.
+    turn: Mutex<()>,
 }
 
-impl Network for Answers {
-    fn send(&self, request: &NetworkRequest, _way: &ConnectionOptions) -> Result<NetworkAnswer, KeyError> {
-        // Whoever has to log in first gets a token, or else nothing would be asked.
-        let is_token = request.url.ends_with("/token");
-        let body = if is_token { br#"{"access_token":"t"}"#.to_vec() } else { self.body.clone() };
-        Ok(NetworkAnswer { status: if is_token { 200 } else { self.status }, body })
+impl Server {
+    /// Returns the one server of this process.
+    fn running() -> Option<&'static Self> {
+        static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+        let start = || {
+            let listener = TcpListener::bind("127.0.0.1:0").ok()?;
+            let url = format!("http://{}", listener.local_addr().ok()?);
+            std::thread::spawn(move || {
+                for stream in listener.incoming().flatten() {
+                    std::thread::spawn(move || serve(&stream));
+                }
+            });
+            Some(Server { url, answer: Mutex::new((200, Vec::new())), turn: Mutex::default() })
+        };
+        SERVER.get_or_init(start).as_ref()
     }
 
-    fn variable(&self, name: &str) -> Option<String> {
-        (name == "AWS_REGION").then(|| "eu-west-1".to_owned())
-    }
-
-    fn home(&self) -> Option<PathBuf> {
-        None
+    fn answer_with(&self, status: u16, body: &[u8]) {
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = (status, body.to_vec());
     }
 }
 
-fn text(name: &str, value: &str) -> (String, ArgumentValue) {
-    (name.to_owned(), ArgumentValue::String(value.to_owned()))
-}
-
-/// Whoever has to ask somebody else first, for the keys of a role or of a machine, or for who it is; and whoever has a certificate.
-fn given_through_others(bytes: &[u8]) -> [(&'static str, ArgumentValues); 4] {
-    let role = ArgumentValue::Object(ArgumentValues::from_iter([text("role_arn", "r")]));
-    let role = aws_keys().into_iter().chain([("assume_role".to_owned(), role)]).chain(aws());
-    let elsewhere = r#"{"type":"external_account","audience":"a","subject_token_type":"t","credential_source":{"url":"https://u",
-        "format":{"type":"json"}}}"#;
-    let google = [text("kms_encryption_key", "k"), length(), text("credentials", elsewhere)];
-    let certificate = azure().into_iter().chain([text("client_certificate", &BASE64_STANDARD.encode(bytes))]);
-    [
-        ("aws_kms", role.collect()),
-        ("aws_kms", aws().into_iter().collect()),
-        ("gcp_kms", google.into_iter().collect()),
-        ("azure_vault", certificate.collect()),
-    ]
+fn serve(stream: &TcpStream) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut target = String::new();
+        if reader.read_line(&mut target).ok()? == 0 {
+            return None;
+        }
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).ok()?;
+            let Some((name, value)) = line.trim_end().split_once(':') else { break };
+            if name.eq_ignore_ascii_case("content-length") {
+                length = value.trim().parse().ok()?;
+            }
+        }
+        reader.read_exact(&mut vec![0; length]).ok()?;
+        let (status, body) = if target.contains("/token ") {
+            (200, br#"{"access_token":"t"}"#.to_vec())
+        } else {
+            Server::running()?.answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        let head = format!("HTTP/1.1 {status} Answer\r\ncontent-length: {}\r\n\r\n", body.len());
+        let mut writer = stream;
+        writer.write_all(&[head.as_bytes(), &body].concat()).ok()?;
+    }
 }
 
 type Argument = (String, ArgumentValue);
 
-fn length() -> Argument {
-    ("key_length".to_owned(), ArgumentValue::Number(32))
+fn text(name: &str, value: &str) -> Argument {
+    (name.to_owned(), ArgumentValue::String(value.to_owned()))
 }
 
-fn aws() -> [Argument; 2] {
-    [text("kms_key_id", "k"), text("key_spec", "AES_256")]
+fn number(name: &str, value: i64) -> Argument {
+    (name.to_owned(), ArgumentValue::Number(value))
 }
 
-fn aws_keys() -> [Argument; 2] {
-    [text("access_key", "A"), text("secret_key", "s")]
+/// Returns the arguments with which each service is asked at once.
+fn direct(kind: &str, url: &str) -> Vec<Argument> {
+    match kind {
+        "aws_kms" => vec![
+            text("kms_key_id", "k"),
+            text("key_spec", "AES_256"),
+            text("region", "eu-west-1"),
+            text("access_key", "A"),
+            text("secret_key", "s"),
+            number("max_retries", 0),
+        ],
+        "gcp_kms" => {
+            let user = format!(
+                r#"{{"type":"authorized_user","client_id":"c","client_secret":"s","refresh_token":"r","token_uri":"{url}/token"}}"#
+            );
+            vec![text("kms_encryption_key", "k"), number("key_length", 32), text("credentials", &user)]
+        }
+        "azure_vault" => [azure(url), vec![text("client_secret", "s")]].concat(),
+        _ => vec![text("key_name", "k"), text("token", "t"), text("address", url)],
+    }
 }
 
-fn azure() -> [Argument; 5] {
-    [
-        text("vault_uri", "https://v.vault.azure.net"),
+fn azure(url: &str) -> Vec<Argument> {
+    vec![
+        text("vault_uri", url),
         text("vault_key_name", "k"),
         text("tenant_id", "t"),
         text("client_id", "c"),
-        length(),
+        number("key_length", 32),
     ]
 }
 
-/// What each service needs to be asked.
-fn given(kind: &str) -> ArgumentValues {
-    match kind {
-        "aws_kms" => aws().into_iter().chain(aws_keys()).collect(),
-        "gcp_kms" => {
-            let user = r#"{"type":"authorized_user","client_id":"c","client_secret":"s","refresh_token":"r"}"#;
-            [text("kms_encryption_key", "k"), length(), text("credentials", user)].into_iter().collect()
-        }
-        "azure_vault" => azure().into_iter().chain([text("client_secret", "s")]).collect(),
-        _ => [text("key_name", "k"), text("token", "t")].into_iter().collect(),
-    }
+/// Returns the arguments with which something else has to be asked or read first: a role, another identity provider, a
+/// certificate.
+fn indirect(bytes: &[u8], url: &str) -> [(&'static str, Vec<Argument>); 3] {
+    let role = ArgumentValue::Object(ArgumentValues::from_iter([text("role_arn", "r")]));
+    let role = [direct("aws_kms", url), vec![("assume_role".to_owned(), role)]].concat();
+    let federation = format!(
+        r#"{{"type":"external_account","audience":"a","subject_token_type":"t","token_url":"{url}/exchange",
+        "credential_source":{{"url":"{url}/identity","format":{{"type":"json"}}}}}}"#
+    );
+    let google = vec![text("kms_encryption_key", "k"), number("key_length", 32), text("credentials", &federation)];
+    let certificate = [azure(url), vec![text("client_certificate", &BASE64_STANDARD.encode(bytes))]].concat();
+    [("aws_kms", role), ("gcp_kms", google), ("azure_vault", certificate)]
 }
 
-/// Every answer is a key or a refusal, every note leads to a key or to none; what a service makes can be noted.
+/// Every answer is a key or an error, all metadata leads to a key or to none; metadata of new keys can be stored.
 pub fn key_services(bytes: &[u8]) {
-    for status in [200, 400] {
-        let direct = SERVICES.map(|kind| (kind, given(kind)));
-        for (kind, given) in direct.into_iter().chain(given_through_others(bytes)) {
-            let network = Arc::new(Answers { status, body: bytes.to_vec() });
-            let service = service(kind, &given, network).unwrap_or_else(|problem| panic!("{kind}: {problem}"));
-            let _ = service.recover(Some(bytes));
-            let made = service.generate();
-            assert!(status == 200 || made.is_err(), "{kind}");
-            let Ok(made) = made else { continue };
-            assert!(made.metadata.starts_with(b"{") && made.metadata.ends_with(b"}"), "{kind}");
-            let _ = service.recover(Some(&made.metadata));
-        }
-    }
+    let Some(server) = Server::running() else { return };
+    let _turn = server.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let url = &server.url;
+    let environment = Environment::default()
+        .with("AWS_EC2_METADATA_DISABLED", "true")
+        .with("AWS_ENDPOINT_URL", url)
+        .with("AZURE_AUTHORITY_HOST", url)
+        .with("GOOGLE_KMS_CUSTOM_ENDPOINT", url);
+    let services = CloudKeyServices::new(environment);
+    let cases: Vec<_> =
+        SERVICES.map(|kind| (kind, direct(kind, url))).into_iter().chain(indirect(bytes, url)).collect();
+    // Each case costs requests on a port, so an input is one case, which its length chooses.
+    let count = cases.len();
+    let status = if bytes.len() / count % 3 == 0 { 400 } else { 200 };
+    let Some((kind, arguments)) = cases.into_iter().nth(bytes.len() % count) else { return };
+    server.answer_with(status, bytes);
+    let service = services.open(kind, &arguments.into_iter().collect());
+    let service = service.unwrap_or_else(|problem| panic!("{kind}: {problem}"));
+    let _ = service.recover(Some(bytes));
+    let made = service.generate();
+    assert!(status == 200 || made.is_err(), "{kind}");
+    let Ok(made) = made else { return };
+    assert!(made.metadata.starts_with(b"{") && made.metadata.ends_with(b"}"), "{kind}");
+    let _ = service.recover(Some(&made.metadata));
 }

@@ -4,6 +4,7 @@ mod bench;
 mod conform;
 mod schemas;
 mod structure;
+mod summaries;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,7 +15,8 @@ tasks:
   conform [PART]    compare with Terraform; the parts are: language, lives, order, providers
   schemas [WHEEL]   rebuild crates/cloudcontrol/data/schemas.bin from the pinned cfn-lint wheel
                     (downloaded with pip when no path is given)
-  structure         check that the modules of each crate have an order";
+  structure         check that the modules of each crate have an order, and that no code
+                    decides on the summary of a diagnostic";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use groma_diagnostics::write_literal;
+use crate::write_literal;
 
 use crate::Name;
 

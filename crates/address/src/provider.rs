@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use groma_diagnostics::write_literal;
+use crate::write_literal;
 
 use crate::host::{normal_host, normal_label};
 use crate::{InstanceKey, ModulePath, Name};

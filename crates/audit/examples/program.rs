@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_audit::{Extent, Options, audit};
-use groma_plugin::client::{Plugin, Start};
+use groma_plugin::client::{Plugin, PluginHost, Start};
 use groma_plugin::transport::{Launch, NoLog};
 use groma_provider::{Provider, ProviderDiagnostic};
 
@@ -25,7 +25,8 @@ fn main() -> ExitCode {
         let address = ProviderAddress::parse("checked/checked", "registry.terraform.io")
             .map_err(|problem| ProviderDiagnostic::error("Invalid address", problem.to_string()))?;
         let launch = Launch::new("checked", &program);
-        Ok(Arc::new(Plugin::start(address, Start::Launch(launch), Arc::new(NoLog))) as Arc<dyn Provider>)
+        Ok(Arc::new(Plugin::start(&PluginHost::new(), address, Start::Launch(launch), Arc::new(NoLog)))
+            as Arc<dyn Provider>)
     };
     match audit(&start, &options, &mut |name| eprintln!("{name}")) {
         Ok(report) => {

@@ -52,7 +52,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns the rule's ID in docs/rules.md.
+    /// Returns the rule's ID in docs/contributing/rules.md.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Schema => "LC-32",

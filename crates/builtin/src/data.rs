@@ -158,7 +158,9 @@ fn identity_of(id: &Value) -> Value {
 pub(crate) fn upgrade(request: &UpgradeRequest) -> UpgradeResponse {
     match request.raw_state.decode(schema().block.implied_type()) {
         Ok(upgraded_state) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
-        Err(problem) => UpgradeResponse { upgraded_state: Value::NULL, diagnostics: unreadable(&problem).into() },
+        Err(problem) => {
+            UpgradeResponse { upgraded_state: Value::NULL, diagnostics: unreadable(&problem.to_string()).into() }
+        }
     }
 }
 
@@ -199,7 +201,7 @@ pub(crate) fn move_state(request: MoveRequest) -> MoveResponse {
     let source = Type::object([("id", Type::String), ("triggers", Type::map(Type::String))]);
     let old = match request.source_state.decode(&source) {
         Ok(old) => old,
-        Err(problem) => return failed(unreadable(&problem), request.source_private),
+        Err(problem) => return failed(unreadable(&problem.to_string()), request.source_private),
     };
     let triggers = match old.attribute("triggers") {
         Some(triggers) => match triggers.kind() {

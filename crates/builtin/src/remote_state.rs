@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use groma_address::{DeprecationOrigin, ResourceInstance};
 use groma_backend::{ArgumentError, ConnectError, Host, RemoteBackend, registry};
 use groma_diagnostics::io_reason;
 use groma_encryption::{Encryption, RemoteEncryption, is_sealed};
@@ -52,12 +53,12 @@ pub(crate) fn read<'a>(
     remote: &RemoteEncryption,
     host: &Host,
 ) -> Answer<'a, ReadDataResponse> {
-    let address = request.address.as_ref().map(|address| address.to_string()).unwrap_or_default();
-    let (config, encryption) = (request.config, remote.of(&address).cloned());
+    let (config, address) = (request.config, request.address);
+    let encryption = remote.of(&address.as_ref().map(ToString::to_string).unwrap_or_default()).cloned();
     let backend = text(&config, "backend").unwrap_or_default();
     if matches!(&*backend, "local" | "_local") {
         let content = read_file(&config);
-        return Answer::ready(answered(config, content, encryption.as_deref(), &address));
+        return Answer::ready(answered(config, content, encryption.as_deref(), address.as_ref()));
     }
     let (store, workspace) = match connected(&backend, &config, host) {
         Ok(connected) => connected,
@@ -72,7 +73,7 @@ pub(crate) fn read<'a>(
             Ok(_) => Err(missing(&location)),
             Err(problem) => Err(ProviderDiagnostic::error(problem.summary(), problem.detail())),
         };
-        answered(config, content, encryption.as_deref(), &address)
+        answered(config, content, encryption.as_deref(), address.as_ref())
     })
 }
 
@@ -109,7 +110,7 @@ fn answered(
     config: Value,
     content: Result<(Vec<u8>, String), ProviderDiagnostic>,
     encryption: Option<&Encryption>,
-    address: &str,
+    address: Option<&ResourceInstance>,
 ) -> ReadDataResponse {
     let outputs = content.and_then(|(content, location)| outputs(&config, content, &location, encryption, address));
     let (state, diagnostics) = match outputs {
@@ -207,12 +208,12 @@ fn text(object: &Value, name: &str) -> Option<String> {
 }
 
 /// Reads the outputs of a state file. Deprecated outputs get a mark that names their origin.
-fn stored(content: &[u8], address: &str) -> Result<Vec<(Name, Value)>, StateError> {
+fn stored(content: &[u8], address: Option<&ResourceInstance>) -> Result<Vec<(Name, Value)>, StateError> {
     let outputs = groma_state::file::read(content)?.outputs.into_iter();
     let marked = |(name, output): (Name, OutputValue)| {
         let value = match output.deprecated {
             Some(message) => {
-                let origin = format!("{address}.outputs.{name}").into();
+                let origin = DeprecationOrigin::RemoteOutput { data: address.cloned(), name: name.clone() };
                 output.value.with_marks(&Marks::deprecated(Deprecation { message, origin }))
             }
             None => output.value,

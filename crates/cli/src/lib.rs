@@ -9,8 +9,9 @@ mod clock;
 mod commands;
 mod environment;
 mod log;
+mod persona;
 mod settings;
 pub mod terminal;
 pub mod views;
 
-pub use commands::run;
+pub use commands::{Finished, run};

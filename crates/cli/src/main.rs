@@ -1,10 +1,8 @@
 //! Entry point of the `groma` executable.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() {
     let mut arguments = std::env::args_os();
     let path = arguments.next().unwrap_or_default();
     let program = std::path::Path::new(&path).file_stem().map(|name| name.to_string_lossy().into_owned());
-    ExitCode::from(groma_cli::run(program.as_deref().unwrap_or("groma"), arguments.collect()))
+    groma_cli::run(program.as_deref().unwrap_or("groma"), arguments.collect()).exit()
 }

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub use groma_provider::TERRAFORM_VERSION;
 use groma_state::DamagedJournal;
 
 use crate::account::account;

@@ -91,9 +91,7 @@ impl Random {
 fn corpus() -> Vec<Vec<u8>> {
     let mut corpus: Vec<Vec<u8>> = EXAMPLES.iter().chain(ANSWERS).map(|text| text.as_bytes().to_vec()).collect();
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for folder in
-        ["state/src/file/fixtures", "lang/tests/templates", "install/tests/signatures", "encryption/tests/pfx"]
-    {
+    for folder in ["state/src/file/fixtures", "lang/tests/templates", "install/tests/signatures", "cloud/tests/pfx"] {
         let mut paths: Vec<PathBuf> =
             std::fs::read_dir(crates.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| path.is_file());
@@ -192,7 +190,7 @@ fn journals() -> Vec<Vec<u8>> {
         journal.finished(&address(name), None, &provider, None, object(name)).unwrap();
     }
     journal.finished(&address("t.n[0]"), None, &provider, None, groma_state::Outcome::Gone).unwrap();
-    journal.settled(&address("t.c"), None).unwrap();
+    journal.resolved(&address("t.c"), None).unwrap();
     journal.outputs(&state).unwrap();
     journal.sync().unwrap();
     let bytes = std::fs::read(paths.journal()).unwrap();

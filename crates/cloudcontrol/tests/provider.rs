@@ -11,9 +11,7 @@ use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::api::OperationStatus;
 use groma_cloudcontrol::emulator::{Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
-use groma_provider::{
-    ClientCapabilities, ConfigureRequest, ImportRequest, ImportTarget, Provider, ReadDataRequest, UpgradeRequest,
-};
+use groma_provider::{ClientCapabilities, ImportRequest, ImportTarget, Provider, ReadDataRequest, UpgradeRequest};
 use groma_value::{Path, Type, Value};
 use serde_json::{Value as Json, json};
 use support::{Object, World, at, text, wait};
@@ -21,58 +19,58 @@ use support::{Object, World, at, text, wait};
 #[test]
 fn cc_40_a_created_object_has_all_that_the_service_says() {
     let world = World::new();
-    let bucket = world.settled(
+    let bucket = world.applied(
         "awscc_s3_bucket",
         &json!({"bucket_name": "reports", "tags": [{"key": "b", "value": "1"}, {"key": "a", "value": "2"}]}),
     );
     assert_eq!(text(&bucket, "id"), "reports");
     assert_eq!(text(&bucket, "arn"), "arn:aws:s3:::reports");
     assert_eq!(text(&bucket, "regional_domain_name"), "reports.s3.eu-central-1.amazonaws.com");
-    let queue = world.settled("awscc_sqs_queue", &json!({}));
+    let queue = world.applied("awscc_sqs_queue", &json!({}));
     assert!(text(&queue, "id").starts_with("https://sqs.eu-central-1.amazonaws.com/123456789012/"));
 }
 
 #[test]
 fn cc_36_types_of_a_usual_estate_settle_at_once() {
     let world = World::new();
-    let vpc = text(&world.settled("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16", "enable_dns_hostnames": true, "tags": [{"key": "Name", "value": "x"}]})), "id");
+    let vpc = text(&world.applied("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16", "enable_dns_hostnames": true, "tags": [{"key": "Name", "value": "x"}]})), "id");
     let subnet = json!({"vpc_id": vpc, "cidr_block": "10.0.1.0/24", "availability_zone": "eu-central-1a", "map_public_ip_on_launch": true});
-    world.settled("awscc_ec2_subnet", &subnet);
+    world.applied("awscc_ec2_subnet", &subnet);
     let group = json!({"group_description": "web", "vpc_id": vpc, "security_group_ingress": [
         {"ip_protocol": "tcp", "from_port": 443, "to_port": 443, "cidr_ip": "0.0.0.0/0", "description": "https"},
         {"ip_protocol": "tcp", "from_port": 80, "to_port": 80, "cidr_ip": "0.0.0.0/0"}]});
-    world.settled("awscc_ec2_security_group", &group);
+    world.applied("awscc_ec2_security_group", &group);
     let policy = r#"{ "Version": "2012-10-17",  "Statement": [] }"#;
     let role = json!({"role_name": "r", "assume_role_policy_document": policy, "policies": [{"policy_name": "p", "policy_document": policy}],
         "managed_policy_arns": ["arn:aws:iam::aws:policy/B", "arn:aws:iam::aws:policy/A"]});
-    let role = world.settled("awscc_iam_role", &role);
+    let role = world.applied("awscc_iam_role", &role);
     assert_eq!(text(&role, "assume_role_policy_document"), policy, "the author's form is kept");
     let table = json!({"table_name": "t", "billing_mode": "PAY_PER_REQUEST", "attribute_definitions": [{"attribute_name": "id", "attribute_type": "S"}],
         "key_schema": r#"[{"AttributeName":"id","KeyType":"HASH"}]"#, "point_in_time_recovery_specification": {"point_in_time_recovery_enabled": true}});
-    world.settled("awscc_dynamodb_table", &table);
+    world.applied("awscc_dynamodb_table", &table);
     let bucket = json!({"bucket_name": "bbb", "versioning_configuration": {"status": "Enabled"},
         "bucket_encryption": {"server_side_encryption_configuration": [{"server_side_encryption_by_default": {"sse_algorithm": "AES256"}}]},
         "lifecycle_configuration": {"rules": [{"id": "old", "status": "Enabled", "expiration_in_days": 30},
             {"id": "parts", "status": "Enabled", "abort_incomplete_multipart_upload": {"days_after_initiation": 7}}]}});
-    world.settled("awscc_s3_bucket", &bucket);
-    world.settled(
+    world.applied("awscc_s3_bucket", &bucket);
+    world.applied(
         "awscc_kms_key",
         &json!({"description": "k", "enable_key_rotation": true, "pending_window_in_days": 7, "key_policy": policy}),
     );
-    world.settled(
+    world.applied(
         "awscc_ssm_parameter",
         &json!({"name": "/app/x", "type": "String", "value": "v", "description": "write-only"}),
     );
-    world.settled("awscc_sqs_queue", &json!({"queue_name": "q", "redrive_policy": r#"{"maxReceiveCount":5,"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:123456789012:dlq"}"#}));
+    world.applied("awscc_sqs_queue", &json!({"queue_name": "q", "redrive_policy": r#"{"maxReceiveCount":5,"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:123456789012:dlq"}"#}));
     let function = json!({"function_name": "f", "role": text(&role, "arn"), "runtime": "python3.13", "handler": "index.handler",
         "code": {"zip_file": "def handler(event, context): pass"}, "environment": {"variables": {"LEVEL": "1"}}});
-    world.settled("awscc_lambda_function", &function);
+    world.applied("awscc_lambda_function", &function);
 }
 
 #[test]
 fn cc_42_an_update_changes_what_differs() {
     let world = World::new();
-    let object = world.settled(
+    let object = world.applied(
         "awscc_sqs_queue",
         &json!({"queue_name": "q", "visibility_timeout": 60, "tags": [{"key": "a", "value": "1"}]}),
     );
@@ -86,7 +84,7 @@ fn cc_42_an_update_changes_what_differs() {
 #[test]
 fn cc_35_a_removed_argument_is_removed_from_the_object() {
     let world = World::new();
-    let object = world.settled("awscc_sqs_queue", &json!({"queue_name": "q", "visibility_timeout": 60, "redrive_allow_policy": "{\"redrivePermission\":\"allowAll\"}"}));
+    let object = world.applied("awscc_sqs_queue", &json!({"queue_name": "q", "visibility_timeout": 60, "redrive_allow_policy": "{\"redrivePermission\":\"allowAll\"}"}));
     let plan = world.plan("awscc_sqs_queue", &json!({"queue_name": "q"}), Some(&object));
     assert!(!plan.planned_state.is_wholly_known());
     let object = world.apply("awscc_sqs_queue", &json!({"queue_name": "q"}), Some(&object));
@@ -99,10 +97,10 @@ fn cc_35_a_removed_argument_is_removed_from_the_object() {
 #[test]
 fn cc_32_what_is_fixed_at_creation_needs_a_new_object() {
     let world = World::new();
-    let object = world.settled("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"}));
+    let object = world.applied("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"}));
     let plan = world.plan("awscc_ec2_vpc", &json!({"cidr_block": "10.1.0.0/16"}), Some(&object));
     assert_eq!(plan.requires_replace, vec![at("cidr_block")]);
-    let queue = world.settled("awscc_sqs_queue", &json!({"queue_name": "q"}));
+    let queue = world.applied("awscc_sqs_queue", &json!({"queue_name": "q"}));
     let plan = world.plan("awscc_sqs_queue", &json!({}), Some(&queue));
     assert_eq!(plan.planned_state, queue.state, "an optional name that is no longer configured stays");
 }
@@ -111,7 +109,7 @@ fn cc_32_what_is_fixed_at_creation_needs_a_new_object() {
 fn cc_33_write_only_values_come_from_prior_state_and_go_along_with_changes() {
     let world = World::new();
     let first = json!({"name": "/x", "type": "String", "value": "1", "description": "d"});
-    let object = world.settled("awscc_ssm_parameter", &first);
+    let object = world.applied("awscc_ssm_parameter", &first);
     assert_eq!(text(&world.read("awscc_ssm_parameter", &object), "description"), "d");
     let object = world.apply(
         "awscc_ssm_parameter",
@@ -125,7 +123,7 @@ fn cc_33_write_only_values_come_from_prior_state_and_go_along_with_changes() {
 #[test]
 fn cc_36_order_and_form_are_no_differences() {
     let world = World::new();
-    let object = world.settled(
+    let object = world.applied(
         "awscc_ec2_vpc",
         &json!({"cidr_block": "10.0.0.0/16", "tags": [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}]}),
     );
@@ -136,7 +134,7 @@ fn cc_36_order_and_form_are_no_differences() {
     let reordered =
         json!({"cidr_block": "10.0.0.0/16", "tags": [{"key": "b", "value": "2"}, {"key": "a", "value": "1"}]});
     assert_eq!(world.plan("awscc_ec2_vpc", &reordered, Some(&object)).planned_state, object.state);
-    let empty = world.settled("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16", "tags": []}));
+    let empty = world.applied("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16", "tags": []}));
     assert!(empty.state.is_wholly_known());
 }
 
@@ -144,7 +142,7 @@ fn cc_36_order_and_form_are_no_differences() {
 fn cc_41_drift_is_read_and_a_lost_object_is_gone() {
     let world = World::new();
     let config = json!({"queue_name": "q", "visibility_timeout": 60});
-    let object = world.settled("awscc_sqs_queue", &config);
+    let object = world.applied("awscc_sqs_queue", &config);
     let id = text(&object, "id");
     world.store.patch("AWS::SQS::Queue", &id, r#"[{"op":"replace","path":"/VisibilityTimeout","value":7}]"#).unwrap();
     let drifted = world.read("awscc_sqs_queue", &object);
@@ -184,7 +182,7 @@ fn cc_47_a_name_that_is_taken_stores_nothing() {
 #[test]
 fn cc_43_a_deleted_object_is_gone() {
     let world = World::new();
-    let object = world.settled("awscc_s3_bucket", &json!({"bucket_name": "bbb"}));
+    let object = world.applied("awscc_s3_bucket", &json!({"bucket_name": "bbb"}));
     world.delete("awscc_s3_bucket", &object);
     assert!(world.store.objects(None).unwrap().is_empty());
 }
@@ -232,11 +230,11 @@ fn cc_20_configurations_are_checked_before_any_call() {
 #[test]
 fn cc_45_import_by_identifier() {
     let world = World::new();
-    let vpc = text(&world.settled("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"})), "id");
-    let table = text(&world.settled("awscc_ec2_route_table", &json!({"vpc_id": vpc})), "id");
-    let gateway = text(&world.settled("awscc_ec2_internet_gateway", &json!({})), "id");
+    let vpc = text(&world.applied("awscc_ec2_vpc", &json!({"cidr_block": "10.0.0.0/16"})), "id");
+    let table = text(&world.applied("awscc_ec2_route_table", &json!({"vpc_id": vpc})), "id");
+    let gateway = text(&world.applied("awscc_ec2_internet_gateway", &json!({})), "id");
     let config = json!({"route_table_id": table, "destination_cidr_block": "0.0.0.0/0", "gateway_id": gateway});
-    let route = text(&world.settled("awscc_ec2_route", &config), "id");
+    let route = text(&world.applied("awscc_ec2_route", &config), "id");
     let import = |id: &str| {
         wait(world.provider.import_resource(ImportRequest {
             type_name: "awscc_ec2_route".into(),
@@ -255,8 +253,8 @@ fn cc_45_import_by_identifier() {
 #[test]
 fn cc_44_data_sources_of_one_and_of_all() {
     let world = World::new();
-    world.settled("awscc_s3_bucket", &json!({"bucket_name": "one"}));
-    world.settled("awscc_s3_bucket", &json!({"bucket_name": "two"}));
+    world.applied("awscc_s3_bucket", &json!({"bucket_name": "one"}));
+    world.applied("awscc_s3_bucket", &json!({"bucket_name": "two"}));
     let data = |type_name: &str, id: Option<&str>| {
         let schema = world.provider.data_schema(type_name).unwrap().unwrap();
         let view = schema.block.empty_value().clone();
@@ -294,19 +292,6 @@ fn cc_01_every_type_has_a_schema_or_a_reason() {
     let names: Vec<&str> = left_out.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.len() <= 10, "{left_out:?}");
     assert!(names.contains(&"AWS::WorkSpaces::Workspace"), "{left_out:?}");
-}
-
-#[test]
-fn a_build_without_the_real_service_says_what_to_write() {
-    let provider = AwsCloudControl::default().served();
-    let config = provider.schema().unwrap().config.block.empty_value().clone();
-    let request = ConfigureRequest {
-        terraform_version: "1.15.0".to_owned(),
-        config,
-        client_capabilities: ClientCapabilities::default(),
-    };
-    let refused = wait(provider.configure(request));
-    assert!(refused.iter().any(|problem| problem.detail.contains("emulator = {}")));
 }
 
 #[test]
@@ -371,12 +356,12 @@ fn cc_13_shapes_that_the_existing_provider_leaves_out() {
     let acl = json!({"name": "acl", "scope": "REGIONAL", "default_action": {"allow": {}}, "visibility_config": visibility, "rules": [
         {"name": "r", "priority": 1, "action": {"block": {}}, "visibility_config": visibility,
          "statement": {"not_statement": {"statement": {"and_statement": {"statements": [geo, geo]}}}}}]});
-    world.settled("awscc_wafv2_web_acl", &acl);
+    world.applied("awscc_wafv2_web_acl", &acl);
     // An array of arrays of objects.
     let exclusions = json!([{"account_ids": ["123456789012"], "resource_tags": [[{"key": "a", "value": "1"}, {"key": "b"}], [{"key": "c"}]]}]);
     let analyzer = json!({"type": "ACCOUNT_UNUSED_ACCESS", "analyzer_name": "unused", "analyzer_configuration":
         {"unused_access_configuration": {"unused_access_age": 90, "analysis_rule": {"exclusions": exclusions}}}});
-    world.settled("awscc_accessanalyzer_analyzer", &analyzer);
+    world.applied("awscc_accessanalyzer_analyzer", &analyzer);
     let shown = world
         .store
         .show(
@@ -392,7 +377,7 @@ fn cc_13_shapes_that_the_existing_provider_leaves_out() {
 #[test]
 fn cc_30_a_default_of_the_service_is_no_difference() {
     let world = World::new();
-    let key = world.settled("awscc_kms_key", &json!({"description": "k"}));
+    let key = world.applied("awscc_kms_key", &json!({"description": "k"}));
     assert_eq!(text(&key, "key_spec"), "SYMMETRIC_DEFAULT");
     assert!(text(&key, "key_policy").contains("arn:aws:iam::123456789012:root"), "and no placeholder of the schema");
 }
@@ -407,7 +392,7 @@ fn a_result_that_an_update_brings_about_is_in_the_state() {
         config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         config
     };
-    let object = world.settled("awscc_dynamodb_table", &table(json!({})));
+    let object = world.applied("awscc_dynamodb_table", &table(json!({})));
     let object = world.apply(
         "awscc_dynamodb_table",
         &table(json!({"stream_specification": {"stream_view_type": "NEW_IMAGE"}})),

@@ -55,20 +55,20 @@ fn cc_37_every_object_gets_the_default_tags_and_its_own_win() {
     let store = store();
     let world = world(&store, &json!({"team": "a", "stage": "test"}));
     let own = json!({"queue_name": "q", "tags": [{"key": "stage", "value": "prod"}, {"key": "x", "value": "1"}]});
-    let queue = world.settled(QUEUE, &own);
+    let queue = world.applied(QUEUE, &own);
     assert_eq!(tags(&store, QUEUE_TYPE, &queue), ["stage=prod", "team=a", "x=1"]);
     assert_eq!(shown(&queue, "tags").as_array().unwrap().len(), 2, "the author's form is kept");
     assert_eq!(shown(&queue, "tags_all"), json!({"stage": "prod", "team": "a", "x": "1"}));
 
-    let untagged = world.settled(QUEUE, &json!({"queue_name": "u"}));
+    let untagged = world.applied(QUEUE, &json!({"queue_name": "u"}));
     assert_eq!(tags(&store, QUEUE_TYPE, &untagged), ["stage=test", "team=a"]);
     assert_eq!(shown(&untagged, "tags"), Json::Null);
 
     // Types whose tags are a map, too; and those that take none.
-    let parameter = world.settled("awscc_ssm_parameter", &json!({"name": "/p", "type": "String", "value": "v"}));
+    let parameter = world.applied("awscc_ssm_parameter", &json!({"name": "/p", "type": "String", "value": "v"}));
     assert_eq!(tags(&store, "AWS::SSM::Parameter", &parameter), ["stage=test", "team=a"]);
     let policy = json!({"policy_document": "{}", "queues": ["https://sqs.eu-central-1.amazonaws.com/123456789012/q"]});
-    let policy = world.settled("awscc_sqs_queue_policy", &policy);
+    let policy = world.applied("awscc_sqs_queue_policy", &policy);
     assert!(policy.state.attribute("tags_all").is_none());
 }
 
@@ -77,7 +77,7 @@ fn cc_37_a_change_of_the_default_tags_is_an_update_of_every_object() {
     let store = store();
     let config = json!({"queue_name": "q", "tags": [{"key": "x", "value": "1"}]});
     let plain = World::on(store.clone());
-    let mut queue = plain.settled(QUEUE, &config);
+    let mut queue = plain.applied(QUEUE, &config);
     assert_eq!(shown(&queue, "tags_all"), Json::Null, "without default tags nothing looks different");
     for (defaults, expected) in [
         (json!({"team": "a"}), vec!["team=a", "x=1"]),
@@ -101,7 +101,7 @@ fn cc_37_a_default_tag_that_somebody_took_away_comes_back() {
     let store = store();
     let world = world(&store, &json!({"team": "a"}));
     let config = json!({"queue_name": "q", "tags": [{"key": "x", "value": "1"}]});
-    let queue = world.settled(QUEUE, &config);
+    let queue = world.applied(QUEUE, &config);
     for tampered in
         [json!([{"Key": "x", "Value": "1"}]), json!([{"Key": "x", "Value": "1"}, {"Key": "team", "Value": "z"}])]
     {
@@ -119,7 +119,7 @@ fn cc_37_tags_that_are_ignored_are_neither_shown_nor_taken_away() {
     let settings = json!({"region": "eu-central-1", "ignore_tags": {"keys": ["cost"], "key_prefixes": ["backup:"]}});
     let world = World::configured(store.clone(), &settings);
     let with = |value: &str| json!({"queue_name": "q", "tags": [{"key": "x", "value": value}]});
-    let queue = world.settled(QUEUE, &with("1"));
+    let queue = world.applied(QUEUE, &with("1"));
     let others =
         json!([{"Key": "x", "Value": "1"}, {"Key": "cost", "Value": "7"}, {"Key": "backup:plan", "Value": "p"}]);
     patched(&store, QUEUE_TYPE, &queue, &json!([{"op": "add", "path": "/Tags", "value": others}]));
@@ -129,6 +129,6 @@ fn cc_37_tags_that_are_ignored_are_neither_shown_nor_taken_away() {
     assert_eq!(tags(&store, QUEUE_TYPE, &queue), ["backup:plan=p", "cost=7", "x=2"]);
     // What the author configures is not ignored.
     let own = json!({"queue_name": "own", "tags": [{"key": "cost", "value": "1"}]});
-    let own = world.settled(QUEUE, &own);
+    let own = world.applied(QUEUE, &own);
     assert_eq!(tags(&store, QUEUE_TYPE, &own), ["cost=1"]);
 }

@@ -14,7 +14,7 @@ use crate::providers::requirements::ProviderRequirement;
 
 /// A loaded configuration. Cheap to clone.
 ///
-/// [`load`](crate::load) creates it. It owns the module tree, the test files, the provider requirements of all modules
+/// `load` creates it. It owns the module tree, the test files, the provider requirements of all modules
 /// and the text of every file that was read, so that a saved plan can load the same configuration again from memory.
 ///
 /// All checks that need neither state nor providers are done: names are unique, references resolve and module

@@ -21,17 +21,16 @@ pub mod variables;
 pub mod version;
 
 pub use checks::{
-    DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, attribute_to_typo, check_overrides, check_reference, check_references,
-    deprecated_variable,
+    attribute_to_typo, check_overrides, check_reference, check_references, deprecated_variable, unsupported_backend,
 };
 pub use configuration::{Configuration, DeepReference, LoadStatus, LoadedFile, TestFile, TestRun, Tested};
 pub use load::{
     InstalledModules, ModuleLocator, ModuleRequest, has_test_files, load, load_alone, load_encryption, load_with,
 };
 pub use lock_file::{LockFile, LockedProvider};
-pub use manifest::{InstalledModule, ModuleManifest};
+pub use manifest::{InstalledModule, ManifestError, ModuleManifest};
 pub use model::*;
-pub use module_source::{ModuleSource, Package, RegistryModule};
+pub use module_source::{ModuleSource, Package, RegistryModule, SourceAddressError};
 pub use options::{Calls, LoadOptions, Queries, References, TestDirectory};
 pub use providers::{MissingProvider, ProviderKey, ProviderRequirement, ProviderUse, module_requirements};
 pub use source::{DiskFiles, Entry, Files, MemoryFiles};

@@ -127,7 +127,7 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAdd
         return None;
     }
     let constraints = match content.get("constraints") {
-        // An empty string means that there are no constraints, as in Terraform.
+        // An empty string means no constraints, as in Terraform.
         Some(attribute) if attribute.expression.as_static_string().is_none_or(|text| !text.is_empty()) => {
             parsed(&content, "constraints", "Invalid provider version constraints", diagnostics)?
         }

@@ -55,22 +55,34 @@ impl Record {
     }
 }
 
+/// The reason why the manifest of modules cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// The file cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The file is not a manifest.
+    #[error("{0}")]
+    Invalid(String),
+}
+
 impl ModuleManifest {
     /// Reads the manifest in `data_directory`. Without a manifest no module is installed.
     ///
     /// # Errors
-    /// The file exists but is not a valid manifest; the string is the reason.
-    pub fn read(data_directory: &Path, files: &dyn Files) -> Result<Self, String> {
+    /// The file exists but is not a valid manifest.
+    pub fn read(data_directory: &Path, files: &dyn Files) -> Result<Self, ManifestError> {
         let path = data_directory.join("modules").join("modules.json");
         match files.read(&path) {
             Ok(bytes) => Self::parse(&bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(io_reason(&error)),
+            Err(error) => Err(ManifestError::Unreadable(io_reason(&error))),
         }
     }
 
-    fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let document: Document = serde_json::from_slice(bytes).map_err(|error| json_reason(&error))?;
+    fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
+        let document: Document =
+            serde_json::from_slice(bytes).map_err(|error| ManifestError::Invalid(json_reason(&error)))?;
         let modules = document.modules.into_iter().map(|record| {
             // Entries of local modules have an empty version.
             // Only registry modules have a version; without one, the constraints of the call are not checked.

@@ -1,14 +1,14 @@
 //! Options of loading a configuration.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_address::{DEFAULT_PROVIDER_HOST, Name};
-use groma_encryption::Network;
+use groma_encryption::KeyServices;
 use groma_value::Value;
 use indexmap::IndexMap;
 
-use crate::variables::sources::VariableSources;
 use crate::version::Version;
 
 /// Whether the root module's query files (`.tfquery.hcl`) are loaded.
@@ -61,7 +61,7 @@ impl TestDirectory {
     }
 }
 
-/// Options of [`load`](crate::load) and its variants.
+/// Options of `load` and its variants.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// Directory of the root module; empty for the working directory.
@@ -85,7 +85,7 @@ pub struct LoadOptions {
     /// Encryption configuration from the environment (`TF_ENCRYPTION`), merged over the `encryption` block.
     pub encryption: Option<String>,
     /// Network access to key management services.
-    pub key_network: Option<Arc<dyn Network>>,
+    pub key_services: Option<Arc<dyn KeyServices>>,
     /// Whether query files are loaded.
     pub queries: Queries,
     /// Whether called modules are loaded.
@@ -109,11 +109,29 @@ impl Default for LoadOptions {
             early_variables: IndexMap::new(),
             workspace: "default".to_owned(),
             encryption: None,
-            key_network: None,
+            key_services: None,
             queries: Queries::default(),
             calls: Calls::default(),
             tests: None,
             references: References::default(),
         }
     }
+}
+
+/// The environment variables and command-line options that set variables.
+#[derive(Clone, Debug, Default)]
+pub struct VariableSources {
+    /// Environment variables with the prefix `TF_VAR_`, without the prefix. A value may be invalid UTF-8.
+    pub environment: Vec<(String, OsString)>,
+    /// `-var` and `-var-file` options in command-line order.
+    pub options: Vec<VariableOption>,
+}
+
+/// A command-line option that sets variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariableOption {
+    /// `-var`, as `name=value`.
+    Assignment(String),
+    /// `-var-file`: the path of a variables file.
+    File(PathBuf),
 }

@@ -1,6 +1,6 @@
 //! Suppression of diagnostics that only follow from another mistake in the same source text.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Cascade, Diagnostic, Diagnostics};
 use crate::span::Span;
 
 /// Decides which diagnostics of a set merely follow from another one.
@@ -19,9 +19,10 @@ pub struct CascadeFilter {
 impl CascadeFilter {
     /// Whether `diagnostic` follows from another one of the set.
     pub fn is_cascading(&self, diagnostic: &Diagnostic) -> bool {
+        let Cascade { suppresses, depends_on } = relations(diagnostic);
         let is_suppressed =
-            diagnostic.suppresses.is_none() && diagnostic.subject.is_some_and(|subject| self.is_suppressed(subject));
-        is_suppressed || diagnostic.depends_on.is_some_and(|span| self.has_error_in(span))
+            suppresses.is_none() && diagnostic.subject.is_some_and(|subject| self.is_suppressed(subject));
+        is_suppressed || depends_on.is_some_and(|span| self.has_error_in(span))
     }
 
     fn is_suppressed(&self, span: Span) -> bool {
@@ -35,11 +36,15 @@ impl CascadeFilter {
     }
 }
 
+fn relations(diagnostic: &Diagnostic) -> Cascade {
+    diagnostic.cascade.as_deref().copied().unwrap_or_default()
+}
+
 impl<'a> FromIterator<&'a Diagnostic> for CascadeFilter {
     fn from_iter<I: IntoIterator<Item = &'a Diagnostic>>(diagnostics: I) -> Self {
         let (mut suppressed, mut errors) = (Vec::new(), Vec::new());
         for diagnostic in diagnostics {
-            suppressed.extend(diagnostic.suppresses.map(|span| (span.start(), span.end())));
+            suppressed.extend(relations(diagnostic).suppresses.map(|span| (span.start(), span.end())));
             errors.extend(diagnostic.subject.filter(|_| diagnostic.is_error()).map(Span::start));
         }
         suppressed.sort_unstable();

@@ -1,6 +1,10 @@
 //! Errors and warnings, with the source text and values that a reader needs to fix them.
 
-use crate::Span;
+use groma_address::DeprecationOrigin;
+
+use crate::address::DiagnosticAddress;
+use crate::evidence::{Evidence, FunctionCall, Observed};
+use crate::span::Span;
 
 /// Severity of a diagnostic; errors sort before warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,39 +25,23 @@ pub enum DiagnosticKind {
     UnsupportedVersion,
     /// An assertion of a check block depends on values that are known only after apply.
     UnknownAssertion,
+    /// A backend type that does not exist, or that this program does not support.
+    UnsupportedBackend,
+    /// A block of a type that its file does not allow.
+    UnexpectedBlock,
+    /// A provider that does not start or that violates the plugin protocol's contract.
+    ProviderFault,
+    /// A value was set for a deprecated variable.
+    DeprecatedVariable,
 }
 
-/// An expression of the failing text with its value, shown to the reader: `var.name` and `is "x"`.
-///
-/// The creator has already redacted sensitive values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Observed {
-    /// The expression as written in the source.
-    pub expression: String,
-    /// The predicate of the sentence: `is "x"`, `is a list of string`, `has a sensitive value`.
-    pub statement: String,
-}
-
-/// Signature of the function whose call failed, for the JSON form of a diagnostic.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FunctionCall {
-    /// Name as written in the call, including the namespace: `upper`, `core::max`, `provider::time::rfc3339_parse`.
-    pub called_as: String,
-    /// Positional parameters in order.
-    pub parameters: Vec<FunctionParameter>,
-    /// Parameter that accepts all further arguments.
-    pub variadic: Option<FunctionParameter>,
-    /// Result type in JSON type syntax: `"string"`, `["list","string"]`.
-    pub result: String,
-}
-
-/// A parameter of a [`FunctionCall`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FunctionParameter {
-    /// Name from the function's signature.
-    pub name: String,
-    /// Type in JSON type syntax.
-    pub ty: String,
+/// The relations of a diagnostic to diagnostics about other text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cascade {
+    /// The range in which this mistake makes all other diagnostics redundant.
+    pub suppresses: Option<Span>,
+    /// The text that this diagnostic assumes to be correct. An error there makes this one moot.
+    pub depends_on: Option<Span>,
 }
 
 /// An error or a warning for the user, with everything that is needed to print it.
@@ -84,18 +72,14 @@ pub struct Diagnostic {
     pub subject: Option<Span>,
     /// The text that a reader needs to see around the subject: the whole block or argument.
     pub context: Option<Span>,
-    /// The range in which this mistake makes all other diagnostics redundant.
-    pub suppresses: Option<Span>,
-    /// The text that this diagnostic assumes to be correct. An error there makes this one moot.
-    pub depends_on: Option<Span>,
-    /// Values of the expressions at fault, already redacted.
-    pub observed: Vec<Observed>,
-    /// Signature of the function whose call failed.
-    pub call: Option<Box<FunctionCall>>,
-    /// The affected resource instance, printed as `with ADDRESS`.
-    pub address: Option<String>,
-    /// The deprecated object whose use is reported, for deprecation warnings.
-    pub origin: Option<String>,
+    /// Relations to diagnostics about other text.
+    pub cascade: Option<Box<Cascade>>,
+    /// Values and signatures that explain a failed evaluation.
+    pub evidence: Option<Box<Evidence>>,
+    /// The affected object, printed as `with ADDRESS`.
+    pub address: Option<Box<DiagnosticAddress>>,
+    /// The deprecated item whose use is reported, for deprecation warnings.
+    pub origin: Option<Box<DeprecationOrigin>>,
 }
 
 impl Diagnostic {
@@ -117,10 +101,8 @@ impl Diagnostic {
             detail,
             subject: None,
             context: None,
-            suppresses: None,
-            depends_on: None,
-            observed: Vec::new(),
-            call: None,
+            cascade: None,
+            evidence: None,
             address: None,
             origin: None,
         }
@@ -150,7 +132,7 @@ impl Diagnostic {
     /// Makes every other diagnostic about the text at `span` redundant; see [`CascadeFilter`](crate::CascadeFilter).
     #[must_use]
     pub fn suppressing(mut self, span: Span) -> Self {
-        self.suppresses = (!span.is_none()).then_some(span);
+        self.cascade.get_or_insert_default().suppresses = (!span.is_none()).then_some(span);
         self
     }
 
@@ -158,36 +140,49 @@ impl Diagnostic {
     /// [`CascadeFilter`](crate::CascadeFilter).
     #[must_use]
     pub fn depending_on(mut self, span: Span) -> Self {
-        self.depends_on = (!span.is_none()).then_some(span);
+        self.cascade.get_or_insert_default().depends_on = (!span.is_none()).then_some(span);
         self
     }
 
     /// Adds an expression with its value to the output: `var.x` and `is 5`.
     #[must_use]
     pub fn observing(mut self, expression: impl Into<String>, statement: impl Into<String>) -> Self {
-        self.observed.push(Observed { expression: expression.into(), statement: statement.into() });
+        self.evidence
+            .get_or_insert_default()
+            .observed
+            .push(Observed { expression: expression.into(), statement: statement.into() });
         self
     }
 
     /// Attaches the signature of the function whose call failed.
     #[must_use]
     pub fn calling(mut self, call: FunctionCall) -> Self {
-        self.call = Some(Box::new(call));
+        self.evidence.get_or_insert_default().call = Some(call);
         self
     }
 
-    /// Sets the address of the affected resource instance.
+    /// Sets the address of the affected object.
     #[must_use]
-    pub fn about(mut self, address: impl Into<String>) -> Self {
-        self.address = Some(address.into());
+    pub fn about(mut self, address: impl Into<DiagnosticAddress>) -> Self {
+        self.address = Some(Box::new(address.into()));
         self
     }
 
-    /// Names the deprecated object whose use is reported.
+    /// Names the deprecated item whose use is reported.
     #[must_use]
-    pub fn originating(mut self, origin: impl Into<String>) -> Self {
-        self.origin = Some(origin.into());
+    pub fn originating(mut self, origin: DeprecationOrigin) -> Self {
+        self.origin = Some(Box::new(origin));
         self
+    }
+
+    /// Returns the values of the expressions at fault, already redacted.
+    pub fn observed(&self) -> &[Observed] {
+        self.evidence.as_ref().map_or(&[], |evidence| &evidence.observed)
+    }
+
+    /// Returns the signature of the function whose call failed.
+    pub fn call(&self) -> Option<&FunctionCall> {
+        self.evidence.as_ref()?.call.as_ref()
     }
 
     /// Whether the severity is [`Severity::Error`].

@@ -15,7 +15,7 @@ pub fn graphemes(text: &str) -> impl Iterator<Item = &str> {
     parts.flat_map(|part| part.graphemes(true)).flat_map(|cluster| Consonants { rest: cluster })
 }
 
-/// Stands for bytes that are not UTF-8. Terraform treats it as a separate cluster regardless of its neighbors.
+/// Represents bytes that are not UTF-8. Terraform treats it as a separate cluster regardless of its neighbors.
 const REPLACEMENT: char = '\u{FFFD}';
 
 /// Counts the grapheme clusters of a text, see [`graphemes`].

@@ -99,7 +99,7 @@ impl Sources {
 
     fn register(&self, name: String, text: SourceText, invalid_bytes: Box<[InvalidByte]>) -> Option<Arc<SourceFile>> {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
-        // One unused address after each file keeps the end of a text apart from the start of the next one.
+        // One unused address after each file separates the end of a text from the start of the next one.
         // Base 0 stays free, so that `Span::NONE` belongs to no file.
         let base = files.last().map_or(1, |last| u64::from(last.base) + last.text.len() as u64 + 1);
         // The end position of a text must be addressable, too: errors at the end of a file point there.

@@ -47,15 +47,8 @@ pub enum KeyError {
 }
 
 impl KeyError {
-    /// Longer error messages of a service are cut, because some return whole HTML pages.
-    const MAXIMUM_MESSAGE: usize = 500;
-
     pub(crate) fn argument(problem: impl Into<String>) -> Self {
         Self::Argument(problem.into())
-    }
-
-    pub(crate) fn credentials(problem: impl Into<String>) -> Self {
-        Self::Credentials(problem.into())
     }
 
     pub(crate) fn response(problem: impl Into<String>) -> Self {
@@ -68,25 +61,6 @@ impl KeyError {
 
     pub(crate) fn system(problem: impl Into<String>) -> Self {
         Self::System(problem.into())
-    }
-
-    /// The system's random number generator failed.
-    pub(crate) fn random_numbers() -> Self {
-        Self::system("the operating system provides no random numbers")
-    }
-
-    /// A request that the service answered with an error status.
-    pub(crate) fn rejected(status: u16, message: Option<&str>) -> Self {
-        let shortened = |message: &str| {
-            let line = message.split_whitespace().collect::<Vec<&str>>().join(" ");
-            line.chars().take(Self::MAXIMUM_MESSAGE).collect::<String>().trim_end_matches('.').to_owned()
-        };
-        Self::Rejected { status, message: message.map(shortened) }
-    }
-
-    /// Adds the step that failed because of this error.
-    pub(crate) fn context(self, step: impl Into<String>) -> Self {
-        Self::Context(step.into(), Box::new(self))
     }
 }
 

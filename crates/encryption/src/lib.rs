@@ -13,7 +13,6 @@ mod key_provider;
 mod keyring;
 mod method;
 mod pbkdf2;
-mod pfx;
 mod program;
 mod remote;
 mod services;
@@ -29,6 +28,5 @@ pub use pbkdf2::{HashFunction, Pbkdf2};
 pub use program::Program;
 pub use remote::RemoteEncryption;
 pub use services::{
-    Argument, ArgumentType, ArgumentValue, ArgumentValues, AwsKeys, AwsProfile, AwsSharedConfig, ConnectionOptions,
-    Need, Network, NetworkAnswer, NetworkRequest, SERVICES, TlsVerification, service, service_arguments,
+    Argument, ArgumentType, ArgumentValue, ArgumentValues, KeyServices, Need, SERVICES, service_arguments,
 };

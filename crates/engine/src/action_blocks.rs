@@ -144,10 +144,8 @@ impl ActionBlocks {
         };
         let Some(position) = expansion.position(key) else {
             let name = format!("action.{}.{}", block.type_name, block.name);
-            let detail = format!(
-                "There is no instance {name}{key}. Its count or for_each says which instances there are, and what names one must give the \
-                 key of one that there is."
-            );
+            let detail =
+                format!("The instance {name}{key} does not exist. Use a key that its count or for_each produces.");
             let problem = match named.named_at {
                 Some(span) => Diagnostic::error("Reference to non-existent action instance", detail).at(span),
                 None => Diagnostic::error("Invalid action", detail).at(block.span),

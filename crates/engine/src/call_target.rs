@@ -1,12 +1,12 @@
-//! The object that a provider call is about.
+//! The subject of a provider call, and the client information in every request.
 
 use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Span;
-use groma_provider::{BodyDecoder, Checked, Schema, Subject};
+use groma_provider::{BodyDecoder, Checked, ClientCapabilities, Schema, Subject};
 use groma_state::DeposedKey;
-use groma_value::Value;
+use groma_value::{Type, Value};
 
 /// The object that a provider call is about, with the provider that is called.
 pub(crate) struct CallTarget {
@@ -29,4 +29,14 @@ impl CallTarget {
     pub(crate) fn subject(&self) -> Subject<'_> {
         Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
     }
+}
+
+/// Returns the capabilities that this engine announces to providers.
+pub fn capabilities() -> ClientCapabilities {
+    ClientCapabilities { deferral_allowed: false, write_only_attributes_allowed: true }
+}
+
+/// Returns the `provider_meta` value of a module without such a block.
+pub fn no_meta() -> Value {
+    Value::null(Type::Dynamic)
 }

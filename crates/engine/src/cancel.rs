@@ -14,7 +14,7 @@ pub enum Stop {
     No,
     /// Start nothing new; finish and record what is under way.
     Gracefully,
-    /// Stop immediately and record what is known.
+    /// Stop immediately and record the known results.
     Now,
 }
 

@@ -11,7 +11,7 @@ use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use groma_value::{Kind, Type, Value, convert};
 use indexmap::IndexMap;
 
-use crate::deprecation::tell_own;
+use crate::deprecation::report_own_deprecation;
 
 /// The kinds of objects that can have conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,20 +40,19 @@ impl Checkable {
 
 /// Warns that an assertion of a check block cannot be evaluated before apply.
 pub(crate) fn unknown_assertion() -> Diagnostic {
-    let detail = "The assertion stands on values that only apply will know; it is checked then.";
+    let detail = "The assertion depends on values that are known only after apply, which will check it.";
     Diagnostic::warning("Check block assertion known after apply", detail).of_kind(DiagnosticKind::UnknownAssertion)
 }
 
 /// The placeholder for messages with sensitive values; results do not keep it.
 const HIDDEN_SENSITIVE: &str =
-    "The condition does not hold. Its error message is hidden, because it contains a sensitive value.";
+    "The condition is false. Its error message is hidden, because it contains a sensitive value.";
 const HIDDEN_EPHEMERAL: &str =
-    "The condition does not hold. Its error message is hidden, because it contains an ephemeral value.";
+    "The condition is false. Its error message is hidden, because it contains an ephemeral value.";
 
 /// The placeholder for messages that could not be evaluated.
-const UNKNOWN_MESSAGE: &str =
-    "The condition does not hold. Its error message cannot be shown, because it is not known yet.";
-const NO_MESSAGE: &str = "The condition does not hold. Its error message cannot be shown, because it is no text.";
+const UNKNOWN_MESSAGE: &str = "The condition is false. Its error message cannot be shown, because it is not known yet.";
+const NO_MESSAGE: &str = "The condition is false. Its error message cannot be shown, because it is not a string.";
 
 /// The result of one condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,14 +78,14 @@ pub fn judge(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics:
         Kind::Bool(false) => Verdict::Fail(message()),
         _ => Verdict::Unknown,
     };
-    tell_own(&message, &rule.error_message, diagnostics);
+    report_own_deprecation(&message, &rule.error_message, diagnostics);
     diagnostics.extend(unshowable(rule, &message));
     match convert::convert(&message, &Type::String) {
         Ok(text) if !text.unmark().0.is_null() => verdict(&|| shown(&text)),
         // The message of a sensitive rule must not reach the person who sets the variable.
         _ if owner == Checkable::Variable && truth.as_bool() != Some(false) => verdict(&String::new),
         _ => {
-            let detail = format!("The message is a text, but this is {}.", described(&message));
+            let detail = format!("The message must be a string, not {}.", described(&message));
             diagnostics.push(Diagnostic::error("Invalid error message", detail).at(rule.error_message.span));
             if owner == Checkable::Variable { verdict(&|| NO_MESSAGE.to_owned()) } else { Verdict::Error }
         }
@@ -106,8 +105,8 @@ pub fn with_readable_message<'r>(
     let Some(problem) = problems.iter().find(|problem| problem.is_error()) else { return Cow::Borrowed(rule) };
     let span = rule.error_message.span;
     let detail = format!(
-        "The message is no template that can be evaluated ({}), so it is taken as it is written. This is to become an error one day. To \
-         have \"${{\" or \"%{{\" in a text, write \"$${{\" or \"%%{{\".",
+        "The message is not a valid template ({}), so it is used literally. A future version will report an error. \
+         To include \"${{\" or \"%{{\" in a string, write \"$${{\" or \"%%{{\".",
         problem.summary
     );
     diagnostics.push(Diagnostic::warning("Validation error message expression is invalid", detail).at(span));
@@ -128,14 +127,17 @@ fn unshowable(rule: &Condition, value: &Value) -> Option<Diagnostic> {
         (false, true) => "ephemeral",
         (false, false) => return None,
     };
-    let detail = format!("The error message is made of {kind} values, so it is not shown. Leave them out of it.");
+    let detail = format!(
+        "The error message contains {kind} values, so it is not shown. Remove them from the \
+     message."
+    );
     Some(Diagnostic::warning(format!("Error message refers to {kind} values"), detail).at(rule.error_message.span))
 }
 
 /// Whether the condition holds, if that is known; none after an error.
 fn truth(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Value> {
     let value = evaluated(&rule.condition, scope, diagnostics)?;
-    tell_own(&value, &rule.condition, diagnostics);
+    report_own_deprecation(&value, &rule.condition, diagnostics);
     let problem = match convert::convert(&value, &Type::Bool) {
         Ok(truth) if !truth.unmark().0.is_null() => return Some(truth.unmark().0),
         Ok(_) => "The condition must be true or false, but it is null.".to_owned(),
@@ -175,8 +177,8 @@ fn shown(text: &Value) -> String {
 pub struct Checks {
     results: IndexMap<(Checkable, String), IndexMap<String, CheckedObject>>,
     /// Objects whose results are those of an earlier stage.
-    carried: HashSet<(Checkable, String)>,
-    /// Blocks whose instances are all known, even if there are none.
+    recorded: HashSet<(Checkable, String)>,
+    /// Blocks whose instances are all known, including blocks without instances.
     counted: HashSet<(Checkable, String)>,
     /// Nothing more is noted.
     closed: bool,
@@ -195,7 +197,7 @@ impl Checks {
         for result in results {
             let Some(kind) = kinds.into_iter().find(|kind| kind.word() == result.object_kind) else { continue };
             let objects = result.objects.iter().flatten().map(|object| (object.object_addr.clone(), object.clone()));
-            checks.carried.extend(result.objects.iter().flatten().map(|object| (kind, object.object_addr.clone())));
+            checks.recorded.extend(result.objects.iter().flatten().map(|object| (kind, object.object_addr.clone())));
             checks.results.insert((kind, result.config_addr.clone()), objects.collect());
             if result.status != CheckStatus::Unknown {
                 checks.counted.insert((kind, result.config_addr.clone()));
@@ -225,7 +227,7 @@ impl Checks {
             return;
         }
         let objects = self.results.entry((kind, config_address)).or_default();
-        if self.carried.remove(&(kind, object.clone())) {
+        if self.recorded.remove(&(kind, object.clone())) {
             objects.shift_remove(&object);
         }
         let fresh =

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::{ConfigResource, InstanceKey};
+use groma_address::{ConfigResource, DeprecationOrigin, InstanceKey};
 use groma_provider::{DeprecatedPart, PartKind, Schema};
 use groma_value::{Deprecation, Marks, PathMarks, Type, Value};
 
@@ -31,19 +31,17 @@ impl Marker {
         let within = part.path.to_string();
         let message = match (part.deprecation.message.trim(), part.kind) {
             ("", PartKind::Whole) => {
-                "Resources of this type are deprecated. The documentation of the provider says what to use instead."
-                    .to_owned()
+                "Resources of this type are deprecated. See the provider's documentation for a replacement.".to_owned()
             }
             ("", kind) => {
                 let what = if kind == PartKind::Attribute { "attribute" } else { "block" };
                 let name = within.strip_prefix('.').unwrap_or(&within);
-                format!(
-                    "The {what} {name:?} is deprecated. The documentation of the provider says what to use instead."
-                )
+                format!("The {what} {name:?} is deprecated. See the provider's documentation for a replacement.")
             }
             (message, _) => message.to_owned(),
         };
-        let origin = format!("{}{key}{within}", self.address).into();
+        let origin =
+            DeprecationOrigin::Object { resource: self.address.clone(), key: key.clone(), path: within.into() };
         (part.path, Marks::deprecated(Deprecation { message: message.into(), origin }))
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use groma_address::Name;
 use groma_config::Module;
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Span};
 use groma_hcl::Expression;
 use groma_lang::span_within;
 use groma_provider::BodyDecoder;
@@ -16,34 +16,25 @@ use indexmap::IndexMap;
 
 use crate::options::Input;
 
-/// The summary of the warning.
-const SUMMARY: &str = "Deprecated value used";
-
-/// Prefixes of the names of outputs: of called modules, and of outputs in remote states.
-const OF_MODULES: [&str; 2] = ["module.", "data.terraform_remote_state."];
-
 /// Whether a warning is about the use of what a module has deprecated, not a provider.
 pub fn is_about_modules(diagnostic: &Diagnostic) -> bool {
-    match diagnostic.summary.as_str() {
-        SUMMARY => diagnostic.origin.as_ref().is_some_and(|origin| OF_MODULES.iter().any(|of| origin.starts_with(of))),
-        groma_config::DEPRECATED_VARIABLE => true,
-        _ => false,
-    }
+    diagnostic.kind == DiagnosticKind::DeprecatedVariable
+        || diagnostic.origin.as_ref().is_some_and(|origin| origin.is_of_module())
 }
 
 /// Tells what is deprecated about `value` itself, which `expression` gave.
-pub fn tell_own(value: &Value, expression: &Expression, diagnostics: &mut Diagnostics) {
+pub fn report_own_deprecation(value: &Value, expression: &Expression, diagnostics: &mut Diagnostics) {
     diagnostics.extend(of_marks(value.marks(), expression.span));
 }
 
 /// Tells what is deprecated about a value or anything inside it, each at the part of `expression` that gave it.
-pub fn tell(value: Value, expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
-    tell_deep(value, |path| span_within(expression, path.steps()), diagnostics)
+pub fn report_deprecation(value: Value, expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
+    report_nested_deprecations(value, |path| span_within(expression, path.steps()), diagnostics)
 }
 
 /// Reports deprecated values in the decoded value of a body, and returns the value without those marks.
 pub fn report_deprecated_body(value: Value, body: &BodyDecoder, diagnostics: &mut Diagnostics) -> Value {
-    tell_deep(value, |path| body.span_of(path), diagnostics)
+    report_nested_deprecations(value, |path| body.span_of(path), diagnostics)
 }
 
 /// Reports values that were set for deprecated variables of the root module.
@@ -58,27 +49,27 @@ pub fn report_deprecated_inputs(root: &Module, inputs: &IndexMap<Name, Input>, d
     }
 }
 
-/// Adds those of `others` that tell what nothing in `told` does: a use of something deprecated elsewhere, or, of the same text, other words.
+/// Adds those of `others` that tell what nothing in `reported` does: a use of something deprecated elsewhere, or, of the same text, other words.
 /// An instance has an address that its block has not.
-pub fn complete(told: &mut Diagnostics, others: Diagnostics) {
+pub fn complete(reported: &mut Diagnostics, others: Diagnostics) {
     let said = |diagnostic: &Diagnostic| match &diagnostic.origin {
         Some(_) => (diagnostic.subject, String::new(), String::new()),
         None => (diagnostic.subject, diagnostic.summary.clone(), diagnostic.detail.clone()),
     };
-    let known: HashSet<_> = told.iter().map(said).collect();
-    told.extend(others.into_iter().filter(|other| !known.contains(&said(other))));
+    let known: HashSet<_> = reported.iter().map(said).collect();
+    reported.extend(others.into_iter().filter(|other| !known.contains(&said(other))));
 }
 
-fn tell_deep(value: Value, place: impl Fn(&Path) -> Span, diagnostics: &mut Diagnostics) -> Value {
+fn report_nested_deprecations(value: Value, span_of: impl Fn(&Path) -> Span, diagnostics: &mut Diagnostics) -> Value {
     if !value.deep_marks().is_deprecated() {
         return value;
     }
     let (bare, mut all) = value.unmark_deep();
-    let mut told: BTreeSet<(Span, Deprecation)> = BTreeSet::new();
+    let mut reported: BTreeSet<(Span, Deprecation)> = BTreeSet::new();
     for (path, marks) in &mut all {
-        let span = place(path);
+        let span = span_of(path);
         for deprecation in marks.deprecations() {
-            if told.insert((span, deprecation.clone())) {
+            if reported.insert((span, deprecation.clone())) {
                 diagnostics.push(warning(deprecation, span));
             }
         }
@@ -92,5 +83,5 @@ fn of_marks(marks: &Marks, span: Span) -> impl Iterator<Item = Diagnostic> {
 }
 
 fn warning(deprecation: &Deprecation, span: Span) -> Diagnostic {
-    Diagnostic::warning(SUMMARY, &*deprecation.message).at(span).originating(&*deprecation.origin)
+    Diagnostic::warning("Deprecated value used", &*deprecation.message).at(span).originating(deprecation.origin.clone())
 }

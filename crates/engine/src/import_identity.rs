@@ -13,7 +13,7 @@ use groma_value::{Type, Value, convert};
 pub(crate) fn read_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, Diagnostic> {
     let (value, _) = value.unmark();
     if value.is_null() {
-        return Err(unusable("The identity is null. Write what the object is called outside."));
+        return Err(unusable("The identity is null. Set the attributes that identify the real object."));
     }
     if !value.is_known() {
         return Ok(Value::unknown(schema.implied_type()));
@@ -25,14 +25,14 @@ pub(crate) fn read_identity(value: &Value, schema: &IdentitySchema) -> Result<Va
     };
     if !matches!(value.ty(), Type::Object(_) | Type::Map(_)) {
         return Err(wrong(
-            "The identity is an object with the attributes that the resource type is known by.".to_owned(),
+            "The identity must be an object with the identity attributes of the resource type.".to_owned(),
         ));
     }
     let mut attributes = Vec::with_capacity(schema.attributes.len());
     for (name, attribute) in &schema.attributes {
         let value = match given(name) {
             Some(given) => convert::convert(&given, &attribute.ty).map_err(|problem| {
-                wrong(format!("The attribute {name:?} of the identity does not fit: {}.", problem.message))
+                wrong(format!("The attribute {name:?} of the identity is invalid: {}.", problem.message))
             })?,
             None if attribute.import == IdentityImport::Required => {
                 return Err(wrong(format!("The attribute {name:?} of the identity is missing.")));

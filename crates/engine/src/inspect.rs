@@ -115,8 +115,8 @@ impl Inspector<'_> {
             | NodeKind::CallOutput { .. }
             | NodeKind::CallEnd(_) => {}
         }
-        let told = std::mem::take(&mut self.evaluation.diagnostics);
-        self.mistakes.extend(told.into_iter().filter(Diagnostic::is_error));
+        let problems = std::mem::take(&mut self.evaluation.diagnostics);
+        self.mistakes.extend(problems.into_iter().filter(Diagnostic::is_error));
     }
 
     fn expand_call(&mut self, walk: &mut Walk, module: ModuleId, at: u32) {

@@ -4,23 +4,20 @@
 //! progress, and results are values and diagnostics. ARCHITECTURE.md describes how it works.
 
 mod action_blocks;
-mod ahead;
 mod applying;
 mod call_target;
 mod cancel;
 mod checks;
-mod client;
 mod config_graph;
 mod deprecated_objects;
 mod deprecation;
 mod ephemeral;
 mod evaluation;
-mod general_problems;
 mod generate;
 pub mod hooks;
 mod import_identity;
 mod inspect;
-mod invocation_problems;
+mod merge_diagnostics;
 mod module_functions;
 mod move_types;
 mod moves;
@@ -42,15 +39,14 @@ mod recovery;
 mod repetition;
 mod run;
 mod schema_binding;
-mod search;
 mod session;
 mod static_references;
 mod templates;
-mod thread_heap;
 mod validate;
 mod walk;
 mod world;
 
+pub use crate::hooks::{FoundObject, Searched, WrittenBlocks};
 pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
 pub use deprecation::is_about_modules;
@@ -71,5 +67,4 @@ pub use record::raw_state;
 pub use recorder::{Recorder, Unrecorded};
 pub use recovery::Recovery;
 pub use run::Run;
-pub use search::{FoundObject, Searched, WrittenBlocks};
 pub use session::Session;

@@ -13,7 +13,7 @@ use groma_provider::LocalFunctions;
 use groma_value::{Type, Value};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex};
-use crate::providers::{Settled, Started};
+use crate::providers::{ConfigKnowledge, Started};
 
 /// The functions of every module's providers.
 #[derive(Default)]
@@ -95,12 +95,12 @@ impl OnDemand {
         let Some((local, address)) = self.locals.get_key_value(name.provider) else {
             let known: Vec<&str> = self.locals.keys().map(|name| &**name).collect();
             return Err(NoFunction::Unknown(format!(
-                "The module has no provider with the local name \"{}\". It has {}; add it to required_providers.",
+                "The module has no provider with the local name \"{}\", only {}. Add it to required_providers.",
                 name.provider,
                 known.join(", ")
             )));
         };
-        let started = self.started.get(address).map_err(|problem| NoFunction::Unknown(told(&problem)))?;
+        let started = self.started.get(address).map_err(|problem| NoFunction::Unknown(described(&problem)))?;
         // That it has no functions would lead astray.
         started.schema().map_err(NoFunction::Failed)?;
         let of = |provider| Offer::Now(LocalFunctions::new([(local.clone(), provider)]));
@@ -108,9 +108,11 @@ impl OnDemand {
             return Ok(of(started));
         }
         let Some(block) = self.graph.function_block(self.module, name) else { return Ok(of(started)) };
-        if let Some((configured, settled)) = self.started.settled(&self.configuration(local, name, &block.used)) {
+        if let Some((configured, knowledge)) =
+            self.started.config_knowledge(&self.configuration(local, name, &block.used))
+        {
             let functions = configured.configured_functions().map_err(NoFunction::Failed)?;
-            let is_there = settled == Settled::Whole || functions.contains_key(name.function);
+            let is_there = knowledge == ConfigKnowledge::Whole || functions.contains_key(name.function);
             return Ok(if is_there { of(configured) } else { Offer::Later });
         }
         let names = started.type_names().functions;
@@ -129,7 +131,7 @@ impl OnDemand {
     }
 }
 
-fn told(problem: &Diagnostic) -> String {
+fn described(problem: &Diagnostic) -> String {
     format!("{}: {}", problem.summary, problem.detail)
 }
 

@@ -10,7 +10,7 @@ use groma_provider::ClientCapabilities;
 use groma_value::Value;
 use indexmap::IndexMap;
 
-use crate::client::capabilities;
+use crate::call_target::capabilities;
 use crate::recovery::Recovery;
 
 /// Whether objects are read before they are planned.

@@ -1,10 +1,10 @@
-//! The conversations with providers that go on at once, under whichever walk started them.
+//! Provider calls in flight, for planning and applying.
 //!
-//! One that has to wait goes on where the session says: beside the processes that it is held with, a question after an answer
-//! wakes no other thread. So no conversation may block the thread to wait for an answer. Some more than may go on are made
-//! ready and wait there for their turn: when one ends, the next begins without the walk, which may be busy or asleep. What
-//! has not begun when the run is to stop never does, and leaves no trace: reports and journal records at the beginning of a call
-//! are part of the call.
+//! A call that does not complete at once continues on the session's call runtime, the thread that talks to the plugin processes, so
+//! a request after a response wakes no other thread. Therefore no call may block that thread. Some calls beyond the limit of
+//! `-parallelism` are prepared there in advance: when a call ends, the next one begins without the walk, which may be busy or
+//! asleep. Calls that have not begun when the run is cancelled never begin. They leave no trace, because progress reports and journal
+//! records at the beginning of a call are part of the call.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -19,10 +19,10 @@ use crate::cancel::{Cancellation, Stop};
 use crate::providers::Providers;
 use crate::session::Session;
 
-/// ProviderCalls that each come to an `E`: as many as `-parallelism` allows, and none more once the run is to stop.
+/// Concurrent provider calls that each return an `E`: as many as `-parallelism` allows, and no new ones after a cancellation.
 pub struct ProviderCalls<E> {
-    under_way: JoinSet<Option<Ended<E>>>,
-    place: fn() -> Handle,
+    in_flight: JoinSet<Option<Ended<E>>>,
+    runtime: Arc<dyn Fn() -> Handle + Send + Sync>,
     at_once: usize,
     turns: Arc<Semaphore>,
     /// The permit of the call that ended last, kept for its continuation.
@@ -39,9 +39,9 @@ type Call<E> = Pin<Box<dyn Future<Output = E> + Send>>;
 /// The continuation after a provider call has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continuation {
-    /// No continuation: another call may begin.
+    /// The call is complete, and another one may begin.
     Nothing,
-    /// It may go on with a further one ([`ProviderCalls::go_on`]), which has its turn.
+    /// Another call may follow under the same permit ([`ProviderCalls::go_on`]).
     Further,
 }
 
@@ -56,7 +56,7 @@ impl<E> Ended<E> {
     }
 }
 
-/// Whether the providers know that they are to stop.
+/// Whether the providers were asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stopping {
     Untold,
@@ -67,8 +67,8 @@ impl<E: Send + 'static> ProviderCalls<E> {
     /// Creates an empty set of in-flight calls.
     pub fn new(session: &Session) -> Self {
         Self {
-            under_way: JoinSet::new(),
-            place: session.conversations,
+            in_flight: JoinSet::new(),
+            runtime: Arc::clone(&session.call_runtime),
             at_once: session.parallelism,
             turns: Arc::new(Semaphore::new(session.parallelism.min(Semaphore::MAX_PERMITS))),
             kept: None,
@@ -77,69 +77,69 @@ impl<E: Send + 'static> ProviderCalls<E> {
         }
     }
 
-    /// Whether another may be made ready. Fewer wait than go on, so that one at a time means that nothing is prepared
-    /// before what comes first has ended.
+    /// Whether another call may be prepared. Fewer calls wait than run, so with `-parallelism=1` nothing is prepared before the
+    /// previous call has ended.
     pub fn has_room(&self) -> bool {
-        self.under_way.len() < self.at_once.saturating_mul(2) - 1 && !self.is_stopping()
+        self.in_flight.len() < self.at_once.saturating_mul(2) - 1 && !self.is_stopping()
     }
 
-    /// Whether another would begin at once.
+    /// Whether another call would begin at once.
     pub fn has_turn(&self) -> bool {
         self.turns.available_permits() > 0 && !self.is_stopping()
     }
 
-    /// Whether somebody asked the run to stop.
+    /// Whether the run was cancelled.
     pub fn is_stopping(&self) -> bool {
         self.cancellation.state() != Stop::No
     }
 
-    /// Starts one, or lets it wait for its turn. One that ends at once gives what it came to, without any bookkeeping.
+    /// Starts a call, or queues it for a permit. Returns the result of a call that completes at once.
     pub async fn start(
         &mut self,
-        conversation: impl Future<Output = E> + Send + 'static,
+        call: impl Future<Output = E> + Send + 'static,
         continuation: Continuation,
     ) -> Option<E> {
         self.kept = None;
-        let mut conversation: Call<E> = Box::pin(conversation);
+        let mut call: Call<E> = Box::pin(call);
         let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() else {
-            self.wait_for_turn(conversation, continuation);
+            self.wait_for_turn(call, continuation);
             return None;
         };
-        match futures_util::poll!(conversation.as_mut()) {
+        match futures_util::poll!(call.as_mut()) {
             Poll::Ready(event) => {
                 let ended = Ended::new(event, turn, continuation);
                 self.kept = ended.kept;
                 Some(ended.event)
             }
             Poll::Pending => {
-                let call = async move { Some(Ended::new(conversation.await, turn, continuation)) };
-                self.under_way.spawn_on(call, &(self.place)());
+                let call = async move { Some(Ended::new(call.await, turn, continuation)) };
+                self.in_flight.spawn_on(call, &(self.runtime)());
                 None
             }
         }
     }
 
-    fn wait_for_turn(&mut self, conversation: Call<E>, continuation: Continuation) {
+    fn wait_for_turn(&mut self, call: Call<E>, continuation: Continuation) {
         let (turns, cancellation) = (Arc::clone(&self.turns), self.cancellation.clone());
         let call = async move {
             let turn = turns.acquire_owned().await.ok()?;
             let begins = cancellation.state() == Stop::No;
-            if begins { Some(Ended::new(conversation.await, turn, continuation)) } else { None }
+            if begins { Some(Ended::new(call.await, turn, continuation)) } else { None }
         };
-        self.under_way.spawn_on(call, &(self.place)());
+        self.in_flight.spawn_on(call, &(self.runtime)());
     }
 
     /// Starts one in the turn of the conversation that ended last; it begins when the next is waited for, be the run to stop
     /// or not.
-    pub fn continue_with(&mut self, conversation: impl Future<Output = E> + Send + 'static) {
+    pub fn continue_with(&mut self, call: impl Future<Output = E> + Send + 'static) {
         let turn = self.kept.take();
         debug_assert!(turn.is_some(), "what goes on has said so when it started");
         let call = async move {
-            let event = conversation.await;
+            let event = call.await;
             drop(turn);
             Some(Ended { event, kept: None })
         };
-        self.under_way.spawn_on(call, &(self.place)());
+        self.in_flight.spawn_on(call, &(self.runtime)());
     }
 
     /// Returns the result of the first call that ends; `None` when no call is in flight, or when the run stops without waiting. The first
@@ -148,7 +148,7 @@ impl<E: Send + 'static> ProviderCalls<E> {
         self.kept = None;
         loop {
             tokio::select! {
-                ended = self.under_way.join_next() => {
+                ended = self.in_flight.join_next() => {
                     if let Some(Ended { event, kept }) = came_to(ended?) {
                         self.kept = kept;
                         return Some(event);
@@ -156,7 +156,7 @@ impl<E: Send + 'static> ProviderCalls<E> {
                 }
                 () = self.cancellation.at_least(Stop::Now) => {
                     // What they would still begin, nobody would take down.
-                    self.under_way = JoinSet::new();
+                    self.in_flight = JoinSet::new();
                     return None;
                 }
                 () = self.cancellation.at_least(Stop::Gracefully), if self.stopping == Stopping::Untold => {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, Name, ProviderConfig};
-use groma_diagnostics::{Diagnostic, Span, quoted};
+use groma_address::{InstanceKey, Name, ProviderConfig, ResourceInstance};
+use groma_diagnostics::{Diagnostic, DiagnosticAddress, Span, quoted};
 use groma_lang::observing;
 
 use crate::evaluation::Evaluation;
@@ -32,7 +32,7 @@ pub(crate) struct Choice<'a> {
     /// The values of `each` and `count` for the managed instance.
     pub(crate) repetition: &'a Repetition,
     /// The address of the managed instance, for messages.
-    pub(crate) address: &'a dyn fmt::Display,
+    pub(crate) address: &'a dyn Addressed,
 }
 
 impl<'a> Choice<'a> {
@@ -41,7 +41,7 @@ impl<'a> Choice<'a> {
         template: &'a Template,
         module: ModuleId,
         repetition: &'a Repetition,
-        address: &'a dyn fmt::Display,
+        address: &'a dyn Addressed,
     ) -> Self {
         Self { block: &template.provider, key: template.key.as_deref(), module, repetition, address }
     }
@@ -68,7 +68,7 @@ impl<'a> Choice<'a> {
         providers: &Providers,
     ) -> Option<Manager> {
         let Some(key) = self.key else { return Some(Manager::Known(Arc::clone(self.block))) };
-        let (module, repetition) = self.place(key, world)?;
+        let (module, repetition) = self.repetition_of(key, world)?;
         let functions = Arc::clone(&evaluation.functions);
         let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
         let value = evaluation.value(key.expression(), &scope)?;
@@ -79,14 +79,14 @@ impl<'a> Choice<'a> {
             },
             Ok(None) if deferral == Deferral::Allowed => return Some(Manager::Later),
             Ok(None) => self.wrong(key, &scope, self.known_too_late()),
-            Err(detail) => self.wrong(key, &scope, detail),
+            Err(error) => self.wrong(key, &scope, error.to_string()),
         };
         evaluation.diagnostics.push(problem);
         None
     }
 
     /// The module instance that sees the key, and what `each` and `count` mean in it.
-    fn place(&self, key: &TemplateKey, world: &World) -> Option<(ModuleId, Repetition)> {
+    fn repetition_of(&self, key: &TemplateKey, world: &World) -> Option<(ModuleId, Repetition)> {
         let TemplateKey::Passed { module: called, .. } = key else {
             return Some((self.module, self.repetition.clone()));
         };
@@ -100,67 +100,86 @@ impl<'a> Choice<'a> {
 
     fn wrong(&self, key: &TemplateKey, scope: &InstanceScope<'_>, detail: String) -> Diagnostic {
         let problem = Diagnostic::error("Invalid provider instance key", detail).at(key.expression().span);
-        observing(problem, key.expression(), scope).about(self.address.to_string())
+        observing(problem, key.expression(), scope).about(self.address.diagnostic_address())
     }
 
     fn known_too_late(&self) -> String {
         format!(
-            "Which provider configuration manages {} depends on a value that is known only after apply, so no plan can be made for it. \
-             Use a key that is known now.",
+            "The provider configuration of {} depends on a value that is known only after apply, so it cannot be \
+             planned. Use a key that is known during planning.",
             self.address
         )
     }
 
     fn no_such_element(&self, key: &TemplateKey, name: Name, providers: &Providers) -> Diagnostic {
-        let keys = told(&providers.keys(self.block).unwrap_or_default());
+        let keys = listed(&providers.keys(self.block).unwrap_or_default());
         let wanted = self.block.instance(InstanceKey::String(name));
         let detail = format!(
-            "{} is to be managed by the provider configuration {wanted}, but for_each of its block has no such key: there is {keys}. Add the \
-             element, or choose another key. An element can be taken away once all that its provider manages is destroyed, not before.",
+            "{} uses the provider configuration {wanted}, but for_each of that provider block has {keys}. Add \
+             the element, or choose another key. Remove an element only after all objects of its provider \
+             configuration are destroyed.",
             self.address
         );
-        Diagnostic::error(NOT_PRESENT, detail).at(key.expression().span).about(self.address.to_string())
+        Diagnostic::error(NOT_PRESENT, detail).at(key.expression().span).about(self.address.diagnostic_address())
     }
 }
 
-/// That a provider configuration is not there which `address` needs.
+/// An object whose address diagnostics can carry.
+pub(crate) trait Addressed: fmt::Display {
+    /// Returns the address for diagnostics.
+    fn diagnostic_address(&self) -> DiagnosticAddress;
+}
+
+impl<T: fmt::Display> Addressed for T
+where
+    for<'a> &'a T: Into<DiagnosticAddress>,
+{
+    fn diagnostic_address(&self) -> DiagnosticAddress {
+        self.into()
+    }
+}
+
+/// Returns the error about a missing provider configuration that `address` requires.
 pub(crate) fn absent(
     providers: &Providers,
     wanted: &ProviderConfig,
-    address: &dyn fmt::Display,
+    address: &ResourceInstance,
     span: Span,
 ) -> Diagnostic {
     let block = wanted.block();
     let keys = providers.keys(&block);
     let detail = match (&wanted.key, keys) {
         (InstanceKey::None, Some(keys)) => format!(
-            "{address} was made with the provider configuration {wanted} before that had for_each. Now there are several, with {}, and none of \
-             them is the one that it needs. Take for_each away until the object is destroyed, or let its block choose one of them.",
-            told(&keys)
+            "{address} was created with the provider configuration {wanted} before that block had for_each. Now it \
+             has {}, and none of them is the original configuration. Remove for_each until the object is destroyed, \
+             or select one of the instances in the object's block.",
+            listed(&keys)
         ),
         (_, Some(keys)) => format!(
-            "{address} needs the provider configuration {wanted}, but for_each of its block has no such key: there is {}. A provider configuration \
-             has to stay until all that it manages is destroyed. Put the element back, apply so that its objects go, and take it away then.",
-            told(&keys)
+            "{address} requires the provider configuration {wanted}, but for_each of that provider block has {}. \
+             A provider configuration must exist until all of its objects are destroyed. Restore the element, \
+             apply to destroy its objects, and then remove it.",
+            listed(&keys)
         ),
         (_, None) => format!(
-            "{address} needs the provider configuration {wanted}, but its block has no for_each any more. Put it back until the object is \
-             destroyed, or let the object's block choose another configuration."
+            "{address} requires the provider configuration {wanted}, but that provider block no longer has \
+             for_each. Restore for_each until the object is destroyed, or select another configuration in the \
+             object's block."
         ),
     };
-    Diagnostic::error(NOT_PRESENT, detail).at(span).about(address.to_string())
+    Diagnostic::error(NOT_PRESENT, detail).at(span).about(address)
 }
 
 const NOT_PRESENT: &str = "Provider instance not present";
 
-/// Keys as a sentence has them.
-fn told(keys: &[Name]) -> String {
+/// Describes the keys of a for_each in a sentence.
+fn listed(keys: &[Name]) -> String {
     const MOST: usize = 10;
     let names: Vec<String> = keys.iter().take(MOST).map(|key| quoted(key)).collect();
     match (keys.len(), keys.len().saturating_sub(MOST)) {
-        (0, _) => "none at all".to_owned(),
-        (1, _) => format!("only {}", names.concat()),
-        (_, 0) => names.join(", "),
-        (_, more) => format!("{} and {more} more", names.join(", ")),
+        (0, _) => "no elements".to_owned(),
+        (1, _) => format!("only the key {}", names.concat()),
+        (_, 0) => format!("only the keys {}", names.join(", ")),
+        (_, more) => format!("only the keys {} and {more} more", names.join(", ")),
     }
 }

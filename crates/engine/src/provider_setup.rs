@@ -158,8 +158,9 @@ pub async fn configure_empty(
 fn needs_block(config: &ProviderConfig) -> Diagnostic {
     let provider = &config.provider;
     let detail = format!(
-        "No provider block of the root module configures {provider}, and with an empty configuration it does not work. Write such a \
-         block, with the arguments that the documentation of the provider asks for, or set the environment variables that stand for them."
+        "The root module has no provider block for {provider}, which does not work with an empty configuration. Add \
+         a provider block with the arguments that the provider's documentation requires, or set the equivalent \
+         environment variables."
     );
     Diagnostic::error("Invalid provider configuration", detail)
 }
@@ -184,12 +185,10 @@ fn begin_empty(providers: &mut Providers, config: ProviderConfig) -> Result<Conf
 /// Reports that a provider cannot do without a block, with `problems` as the list of the required arguments and blocks.
 fn requires_block(config: &ProviderConfig, problems: Diagnostics) -> Diagnostics {
     let detail = format!(
-        "Provider \"{}\" requires explicit configuration. Add a provider block to the root module and configure the provider's required \
-         arguments as described in the provider documentation.",
+        "The provider \"{}\" has required arguments. Add a provider block to the root module and set them; the provider's documentation lists them.",
         config.provider
     );
     let mut reported = Diagnostics::from(Diagnostic::error("Invalid provider configuration", detail));
-    let address = config.to_string();
-    reported.extend(problems.into_iter().map(|problem| problem.about(address.clone())));
+    reported.extend(problems.into_iter().map(|problem| problem.about(config)));
     reported
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
 use groma_address::{InstanceKey, Mode, Name, ProviderAddress, ProviderConfig, Resource};
-use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Span, suggest};
 use groma_plan::Schemas;
 use groma_provider::{Checked, Provider, Schema, TypeNames};
 use groma_value::Value;
@@ -18,7 +18,6 @@ pub trait ProviderSource: Send + Sync {
     /// # Errors
     ///
     /// There is no such provider here, or it does not start.
-    #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic>;
 }
 
@@ -42,7 +41,7 @@ pub struct Started {
 
 /// Knowledge of a configuration's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum ConfigKnowledge {
     /// All values are known.
     Whole,
     /// Some values are unknown until other changes are applied.
@@ -51,20 +50,21 @@ pub enum Settled {
 
 impl Started {
     /// The provider at `address`, started now if it was not before.
-    #[allow(clippy::result_large_err, reason = "asked once a provider")]
     pub fn get(&self, address: &ProviderAddress) -> Result<Arc<Checked>, Diagnostic> {
         let mut known = held(&self.known);
         if let Some(provider) = known.get(address) {
             return Ok(Arc::clone(provider));
         }
-        let provider = Arc::new(Checked::new(self.source.start(address)?, address.clone()));
+        let provider = Arc::new(Checked::new(self.source.start(address).map_err(at_fault)?, address.clone()));
         known.insert(address.clone(), Arc::clone(&provider));
         Ok(provider)
     }
 
     /// The provider with this configuration, once it has it, and how much of that is known.
-    pub fn settled(&self, config: &ProviderConfig) -> Option<(Arc<Checked>, Settled)> {
-        held(&self.configured).get(config).map(|configured| (Arc::clone(&configured.provider), configured.settled()))
+    pub fn config_knowledge(&self, config: &ProviderConfig) -> Option<(Arc<Checked>, ConfigKnowledge)> {
+        held(&self.configured)
+            .get(config)
+            .map(|configured| (Arc::clone(&configured.provider), configured.config_knowledge()))
     }
 
     fn configured(&self, config: &ProviderConfig) -> Option<Arc<Checked>> {
@@ -80,6 +80,11 @@ impl Started {
     }
 }
 
+/// Marks the error of a provider that does not start.
+fn at_fault(problem: Diagnostic) -> Diagnostic {
+    problem.of_kind(DiagnosticKind::ProviderFault)
+}
+
 fn held<T>(table: &Mutex<T>) -> MutexGuard<'_, T> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -91,8 +96,8 @@ struct Configured {
 }
 
 impl Configured {
-    fn settled(&self) -> Settled {
-        if self.config.is_wholly_known() { Settled::Whole } else { Settled::InPart }
+    fn config_knowledge(&self) -> ConfigKnowledge {
+        if self.config.is_wholly_known() { ConfigKnowledge::Whole } else { ConfigKnowledge::InPart }
     }
 }
 
@@ -114,7 +119,6 @@ impl Providers {
     }
 
     /// The provider at `address`, for its schemas.
-    #[allow(clippy::result_large_err, reason = "asked once a provider")]
     pub fn started(&mut self, address: &ProviderAddress) -> Result<Arc<Checked>, Diagnostic> {
         self.started.get(address)
     }
@@ -125,13 +129,13 @@ impl Providers {
     }
 
     /// A provider to be configured as `config`: the started one if no other configuration has it.
-    #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
     pub fn for_configuration(&mut self, config: &ProviderConfig) -> Result<Arc<Checked>, Diagnostic> {
         let started = self.started(&config.provider)?;
         match self.taken.get(&config.provider) {
-            Some(owner) if owner != config => {
-                Ok(Arc::new(Checked::new(self.started.source.start(&config.provider)?, config.provider.clone())))
-            }
+            Some(owner) if owner != config => Ok(Arc::new(Checked::new(
+                self.started.source.start(&config.provider).map_err(at_fault)?,
+                config.provider.clone(),
+            ))),
             _ => {
                 self.taken.insert(config.provider.clone(), config.clone());
                 Ok(started)
@@ -170,10 +174,9 @@ impl Providers {
     /// # Errors
     ///
     /// It was not configured: the message is about `span`.
-    #[allow(clippy::result_large_err, reason = "an error ends the run")]
     pub fn needed(&self, config: &ProviderConfig, whose: &dyn Display, span: Span) -> Result<Arc<Checked>, Diagnostic> {
         self.configured(config).ok_or_else(|| {
-            let detail = format!("{config} is needed for {whose}, but it was not configured.");
+            let detail = format!("{config} is required by {whose}, but it was not configured.");
             Diagnostic::error("Provider configuration not present", detail).at(span)
         })
     }

@@ -39,14 +39,13 @@ impl<'c> Provisioners<'c> {
 }
 
 /// The type of a provisioner.
-#[allow(clippy::result_large_err, reason = "asked once a block")]
 fn kind_of(provisioner: &Provisioner) -> Result<Kind, Diagnostic> {
     Kind::of(&provisioner.kind).ok_or_else(|| {
         let other = &provisioner.kind;
         let meant = did_you_mean(other, Kind::NAMES);
         let detail = format!(
-            "There is no provisioner \"{other}\".{meant} Groma has local-exec, remote-exec and file, and runs no plugins \
-             for others."
+            "The provisioner \"{other}\" does not exist.{meant} Groma supports local-exec, remote-exec and file, \
+             but no provisioner plugins."
         );
         Diagnostic::error("Missing required provisioner plugin", detail).at(provisioner.span)
     })
@@ -98,7 +97,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
 
 /// Reports connections that no block gives the machine for.
 fn check_hosts(provisioners: &Provisioners<'_>, diagnostics: &mut Diagnostics) {
-    let mut told: Vec<Span> = Vec::new();
+    let mut reported: Vec<Span> = Vec::new();
     for provisioner in provisioners.blocks {
         let blocks: Vec<_> = provisioners.connections(provisioner).collect();
         let has_host = |block: &&ConnectionBlock| {
@@ -107,9 +106,10 @@ fn check_hosts(provisioners: &Provisioners<'_>, diagnostics: &mut Diagnostics) {
         };
         let Some(first) = blocks.first().filter(|_| !blocks.iter().any(has_host)) else { continue };
         let span = first.body.missing_item_span();
-        if !told.contains(&span) {
-            told.push(span);
-            let detail = "A connection needs the argument \"host\": the name or the address of the machine, such as self.output.";
+        if !reported.contains(&span) {
+            reported.push(span);
+            let detail = "A connection requires the argument \"host\": the host name or address of the machine, \
+             such as self.output.";
             diagnostics.push(Diagnostic::error("Missing required argument", detail).at(span));
         }
     }
@@ -155,7 +155,7 @@ pub fn prepare(
 }
 
 fn noted<T>(result: Result<T, Diagnostic>, address: &ResourceInstance, evaluation: &mut Evaluation) -> Option<T> {
-    result.map_err(|problem| evaluation.diagnostics.push(problem.about(address.to_string()))).ok()
+    result.map_err(|problem| evaluation.diagnostics.push(problem.about(address))).ok()
 }
 
 fn evaluated(
@@ -185,8 +185,8 @@ pub async fn carry_out(
     for Provision { kind, span, on_failure, task } in provisions {
         hooks.provision_start(&address, &kind);
         let (line_hooks, line_address, line_kind) = (Arc::clone(&hooks), address.clone(), kind.clone());
-        let tell = move |line: &str| line_hooks.provision_output(&line_address, &line_kind, line);
-        let Err(failure) = task.run(Arc::new(cancellation.clone()), tell).await else {
+        let report = move |line: &str| line_hooks.provision_output(&line_address, &line_kind, line);
+        let Err(failure) = task.run(Arc::new(cancellation.clone()), report).await else {
             hooks.provision_complete(&address, &kind);
             continue;
         };
@@ -196,7 +196,7 @@ pub async fn carry_out(
             continue;
         }
         let problem = Diagnostic::error(failure.summary, failure.detail);
-        diagnostics.push(problem.at(span).about(address.to_string()));
+        diagnostics.push(problem.at(span).about(&address));
         break;
     }
     diagnostics

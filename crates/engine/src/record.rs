@@ -159,5 +159,5 @@ pub fn unrecordable(address: &ResourceInstance, problem: &CodecError) -> Diagnos
     let detail = format!(
         "The object of {address} cannot be written to the state: {problem}. This is a bug in Groma; please report it."
     );
-    Diagnostic::error("Failed to record an object", detail).about(address.to_string())
+    Diagnostic::error("Failed to record an object", detail).about(address)
 }

@@ -11,15 +11,13 @@ pub trait Recorder: Send + Sync {
     /// # Errors
     ///
     /// It cannot be written down; the provider must not be asked.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn begin(&self, begin: &Begin) -> Result<(), Diagnostic>;
 
     /// Records the new object at an address; `before` is the former one.
     ///
     /// # Errors
     ///
-    /// The record cannot be written; nothing that depends on it may start.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    /// The record cannot be written; dependent operations must not start.
     fn finished(
         &self,
         address: &ResourceInstance,
@@ -29,13 +27,12 @@ pub trait Recorder: Send + Sync {
         outcome: Outcome,
     ) -> Result<(), Diagnostic>;
 
-    /// A call under way needs no asking any more.
+    /// Records that the fate of a call in flight is known.
     ///
     /// # Errors
     ///
     /// It cannot be written down.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
-    fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic>;
+    fn resolved(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic>;
 }
 
 impl Recorder for Journal {
@@ -54,8 +51,8 @@ impl Recorder for Journal {
         Journal::finished(self, address, deposed, provider, before, outcome).map_err(|problem| problem.into())
     }
 
-    fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic> {
-        Journal::settled(self, address, deposed).map_err(|problem| problem.into())
+    fn resolved(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+        Journal::resolved(self, address, deposed).map_err(|problem| problem.into())
     }
 }
 
@@ -79,7 +76,7 @@ impl Recorder for Unrecorded {
         Ok(())
     }
 
-    fn settled(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+    fn resolved(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
         Ok(())
     }
 }

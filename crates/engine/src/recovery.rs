@@ -8,7 +8,7 @@ use groma_provider::{Applied, ApplyInput, CallFate, Checked, Schema, Subject};
 use groma_state::{Begin, CreateRequest, DeposedKey, ObjectRecord, ObjectStatus, Operation, State};
 use groma_value::{Value, msgpack};
 
-use crate::client::no_meta;
+use crate::call_target::no_meta;
 use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
 
@@ -63,13 +63,13 @@ impl Recovery {
                 let outcome = groma_state::Outcome::Present(Arc::clone(&record));
                 // Another program may have put another object there since; neither may be forgotten.
                 let is_taken = before.as_ref().is_some_and(|before| !before.is_same_object(&record));
-                let beside = is_taken.then(DeposedKey::generate);
-                let deposed = beside.as_ref().or(begin.deposed.as_ref());
+                let deposed = is_taken.then(DeposedKey::generate);
+                let deposed = deposed.as_ref().or(begin.deposed.as_ref());
                 let before = if is_taken { None } else { before.as_deref() };
                 let mut noted = self.recorder.finished(&begin.address, deposed, &begin.provider, before, outcome);
                 if is_taken {
-                    noted = noted.and_then(|()| self.recorder.settled(&begin.address, begin.deposed.as_ref()));
-                    diagnostics.push(kept_beside(&begin));
+                    noted = noted.and_then(|()| self.recorder.resolved(&begin.address, begin.deposed.as_ref()));
+                    diagnostics.push(kept_as_deposed(&begin));
                 }
                 if let Err(problem) = noted {
                     diagnostics.push(problem);
@@ -85,7 +85,6 @@ impl Recovery {
 
     /// Notes that nothing is to be waited for any more, and what a killed update would have said of the object that is there:
     /// whatever became of it, the object is not to be destroyed when its block is gone.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn settle(&self, state: &mut State, begin: &Begin, before: Option<Arc<ObjectRecord>>) -> Result<(), Diagnostic> {
         let (address, deposed) = (&begin.address, begin.deposed.as_ref());
         if let Some(before) = before.filter(|before| begin.is_kept && !before.is_kept()) {
@@ -94,7 +93,7 @@ impl Recovery {
             state.insert(address, deposed, &begin.provider, kept);
             return self.recorder.finished(address, deposed, &begin.provider, Some(&before), outcome);
         }
-        self.recorder.settled(address, deposed)
+        self.recorder.resolved(address, deposed)
     }
 }
 
@@ -124,7 +123,7 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     let decoded = |bytes: &[u8]| msgpack::decode(bytes, ty).ok();
     let meta = |request: &CreateRequest| match &*request.meta {
         [] => Some(no_meta()),
-        told => msgpack::decode(told, declared.as_ref()?.meta.as_ref()?.block.implied_type()).ok(),
+        bytes => msgpack::decode(bytes, declared.as_ref()?.meta.as_ref()?.block.implied_type()).ok(),
     };
     let request =
         begin.request.as_ref().filter(|request| request.schema_version == schema.version && repeatable).and_then(
@@ -147,45 +146,45 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     };
     let (applied, diagnostics) = provider.apply(&subject, input).await;
     // What is wrong with the object is said again by the plan that follows; here it is only news.
-    let told = diagnostics.into_iter().map(|mut problem| {
+    let problems = diagnostics.into_iter().map(|mut problem| {
         problem.severity = groma_diagnostics::Severity::Warning;
         problem
     });
-    let mut told: Diagnostics = told.collect();
+    let mut problems: Diagnostics = problems.collect();
     if !applied.state.is_null() {
-        told.push(recovered_warning(&begin));
+        problems.push(recovered_warning(&begin));
     }
     // Without an answer nothing is known now that was not known before: the journal keeps the call.
     let applied = (applied.fate == CallFate::Answered).then_some(applied);
-    Recovered { begin, schema, applied, diagnostics: told }
+    Recovered { begin, schema, applied, diagnostics: problems }
 }
 
 fn cannot_repeat(begin: &Begin) -> Diagnostic {
     let detail = format!(
-        "An earlier run was killed, or its provider ended, while {} was being created, and its provider cannot be asked what became of it. The object may \
-         exist although the state does not have it. Look for it before you go on: import it, or delete it by hand, so that it is \
-         not made twice.",
+        "An earlier run was killed, or its provider process ended, while {} was being created, and its provider \
+         cannot report the result. The object may exist although the state does not contain it. Check for it before \
+         you continue, and import or delete it, so that no second one is created.",
         begin.address
     );
-    Diagnostic::warning("Operation of an interrupted run has an unknown result", detail)
-        .about(begin.address.to_string())
+    Diagnostic::warning("Operation of an interrupted run has an unknown result", detail).about(&begin.address)
 }
 
-fn kept_beside(begin: &Begin) -> Diagnostic {
+fn kept_as_deposed(begin: &Begin) -> Diagnostic {
     let detail = format!(
-        "An earlier run was killed, or its provider ended, while {} was being created, and since then another run has put another object there. Both \
-         exist. The one of the killed run is kept in the state as a deposed object, which the next apply destroys. If you want to \
-         keep it, take it out of the state first.",
+        "An earlier run was killed, or its provider process ended, while {} was being created, and another run has \
+         since created another object at this address. Both exist. The state contains the object of the killed run \
+         as a deposed object, which the next apply destroys. To keep it, remove it from the state first.",
         begin.address
     );
-    Diagnostic::warning("Object of an interrupted run kept as deposed", detail).about(begin.address.to_string())
+    Diagnostic::warning("Object of an interrupted run kept as deposed", detail).about(&begin.address)
 }
 
 fn recovered_warning(begin: &Begin) -> Diagnostic {
     let detail = format!(
-        "An earlier run was killed, or its provider ended, while {} was being created. Its provider was asked again for the same object, which is now in \
-         the state; nothing was made twice.",
+        "An earlier run was killed, or its provider process ended, while {} was being created. The request was \
+         repeated, and the provider returned the same object, which is now in the state. No second object was \
+         created.",
         begin.address
     );
-    Diagnostic::warning("Object of an interrupted run was recovered", detail).about(begin.address.to_string())
+    Diagnostic::warning("Object of an interrupted run was recovered", detail).about(&begin.address)
 }

@@ -9,7 +9,7 @@ use groma_hcl::Expression;
 use groma_lang::{Scope, evaluate, observing};
 use groma_value::{Kind, Marks, Type, Value, convert};
 
-use crate::deprecation::tell_own;
+use crate::deprecation::report_own_deprecation;
 use crate::options::Deferral;
 use crate::world::{Expansion, Repetition};
 
@@ -109,43 +109,40 @@ impl Argument<'_> {
         let value = evaluate(self.expression, self.scope, &mut problems);
         let failed = problems.has_errors();
         diagnostics.append(problems);
-        tell_own(&value, self.expression, diagnostics);
+        report_own_deprecation(&value, self.expression, diagnostics);
         (!failed).then_some(value)
     }
 }
 
-#[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_count(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Problem> {
     if value.deep_marks().is_ephemeral() {
         return Err(argument.wrong(
-            "The value of \"count\" is ephemeral, so it is not kept from plan to apply, and the two could disagree \
-             about the instances. Use only values here that are not ephemeral.",
+            "The value of \"count\" is ephemeral, so plan and apply could disagree about the instances. Use a value \
+             that is not ephemeral.",
         ));
     }
     // How many instances there are is not hidden, whatever the number was made of.
     let (value, _) = value.unmark();
     if value.is_null() {
-        return Err(argument.wrong("The value of \"count\" is null. Give it a whole number; 0 means no instance."));
+        return Err(argument.wrong("The value of \"count\" is null. Use a whole number; 0 means no instances."));
     }
     let number = convert::convert(&value, &Type::Number).map_err(|problem| {
-        let detail = format!("The value of \"count\" cannot be used: {}.", problem.message);
+        let detail = format!("The value of \"count\" is invalid: {}.", problem.message);
         Argument { summary: "Incorrect value type", ..*argument }.wrong(detail)
     })?;
     if !number.is_known() {
         return Err(argument.unknown(
-            "How many instances there are depends on a value that is known only after apply, so no plan can be made \
-             for them. Use values that are known now, or apply what \"count\" depends on first, with -target, and \
-             then plan again.",
+            "The number of instances depends on a value that is known only after apply. Use values that are known during planning, or first apply the dependencies of \"count\" with -target and then plan again.",
         ));
     }
     let Some(number) = number.as_number() else { return Err(argument.wrong("A whole number is required.")) };
     if !number.is_integer() {
-        return Err(argument.wrong("The value of \"count\" has a fraction, but instances are whole."));
+        return Err(argument.wrong("The value of \"count\" must be a whole number."));
     }
     match number.to_u64() {
         Some(count) if count <= MOST => Ok(Expansion::Count(count)),
-        Some(_) => Err(argument.wrong("The value of \"count\" is too large: that many instances cannot be managed.")),
-        None => Err(argument.wrong("The value of \"count\" is negative. The smallest number of instances is 0.")),
+        Some(_) => Err(argument.wrong("The value of \"count\" is too large.")),
+        None => Err(argument.wrong("The value of \"count\" is negative. It must be zero or greater.")),
     }
 }
 
@@ -153,20 +150,20 @@ fn read_for_each(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Pr
     read_elements(argument, value).map(|elements| Expansion::ForEach(elements.into()))
 }
 
-const EPHEMERAL: &str = "The value of \"for_each\" is ephemeral, so it is not kept from plan to apply, and the two could \
-                         disagree about the instances. Use only values here that are not ephemeral.";
+const EPHEMERAL: &str = "The value of \"for_each\" is ephemeral, so plan and apply could disagree about the \
+ instances. Use a value that is not ephemeral.";
 
-const UNKNOWN_KEYS: &str = "Without all the keys, no plan can say which instances there will be.\n\nUse a map with \
-                            keys that are written in the configuration; its values may be unknown until apply. Or \
-                            apply what \"for_each\" depends on first, with -target, and then plan again.";
+const UNKNOWN_KEYS: &str = "The instances cannot be determined without all keys.\n\nUse a map whose keys are \
+ literals in the configuration; its values may be unknown until apply. Alternatively, first apply the dependencies \
+ of \"for_each\" with -target and then plan again.";
 
-#[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Value)>, Problem> {
     let (plain, marks) = value.unmark();
     if marks.is_sensitive() || (matches!(plain.ty(), Type::Set(_)) && plain.deep_marks().is_sensitive()) {
         return Err(argument.wrong(
-            "The value of \"for_each\" is sensitive, but its keys become part of the addresses of the instances, \
-             which everyone sees. Use keys that are no secret; if these are none, say so with nonsensitive().",
+            "The value of \"for_each\" is sensitive, but its keys become part of the instance addresses, which are \
+             always visible. Use keys that are not sensitive, or wrap the value in nonsensitive() if they are not \
+             secret.",
         ));
     }
     if marks.is_ephemeral() || (matches!(plain.ty(), Type::Set(_)) && plain.deep_marks().is_ephemeral()) {
@@ -192,16 +189,13 @@ fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Va
     }
 }
 
-const MAP_OR_SET: &str = "Give it a map or a set of strings; an empty one means no instance.";
+const MAP_OR_SET: &str = "Use a map or a set of strings; an empty one means no instances.";
 
 fn unsuitable(argument: &Argument<'_>, ty: &Type) -> Problem {
-    argument.wrong(format!(
-        "\"for_each\" takes a map or a set of strings, but this is a value of type {}.",
-        ty.friendly_name()
-    ))
+    argument
+        .wrong(format!("\"for_each\" requires a map or a set of strings, not a value of type {}.", ty.friendly_name()))
 }
 
-#[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<Vec<(Name, Value)>, Problem> {
     if elements.is_empty() {
         return Ok(Vec::new());
@@ -218,14 +212,14 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
             Some(key) => keys.push((key.clone(), element.clone())),
             None if element.is_null() => {
                 return Err(of_set.wrong(
-                    "The set has a null element, which cannot become an instance key. Leave nulls out, for example \
-                     with compact().",
+                    "The set contains a null element, which cannot become an instance key. Remove nulls, for \
+                     example with compact().",
                 ));
             }
             None => {
                 let detail = format!(
-                    "The elements of a \"for_each\" set become instance keys, so they must be strings; in this set \
-                     they are of type {}.",
+                    "The elements of a \"for_each\" set become instance keys, so they must be strings, not values \
+                     of type {}.",
                     element.ty().friendly_name()
                 );
                 return Err(of_set.wrong(detail));
@@ -236,14 +230,13 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
     Ok(keys)
 }
 
-#[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_enabled(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Problem> {
     let problem = "The \"enabled\" argument must be true or false, and known when planning.";
     let (value, marks) = value.unmark();
     if marks.is_sensitive() || marks.is_ephemeral() {
         return Err(argument.wrong(
-            "The value of \"enabled\" is sensitive or ephemeral: whether there is an instance would tell a sensitive one, and an \
-             ephemeral one may be another when the plan is applied. Use another value.",
+            "The value of \"enabled\" is sensitive or ephemeral. The existence of an instance would reveal a \
+             sensitive value, and an ephemeral value may differ between plan and apply. Use another value.",
         ));
     }
     let truth = convert::convert(&value, &Type::Bool).map_err(|_| argument.wrong(problem))?;
@@ -292,10 +285,9 @@ pub fn import_elements(expression: &Expression, scope: &dyn Scope, diagnostics: 
 }
 
 fn import_problem(argument: &Argument<'_>, value: &Value, marks: &Marks) -> Option<Problem> {
-    const UNKNOWN: &str = "How many imports there are depends on values that are known only after apply. Use values that are known \
-                           when planning.";
-    const COLLECTION: &str =
-        "\"for_each\" of an import block takes a collection, with one import for each of its elements";
+    const UNKNOWN: &str = "The number of imports depends on values that are known only after apply. Use values that \
+     are known during planning.";
+    const COLLECTION: &str = "\"for_each\" of an import block requires a collection, with one import for each element";
     if marks.is_ephemeral() {
         return Some(argument.wrong(EPHEMERAL));
     }
@@ -316,7 +308,8 @@ fn import_problem(argument: &Argument<'_>, value: &Value, marks: &Marks) -> Opti
 pub fn secret_key() -> Diagnostic {
     Diagnostic::error(
         "Invalid index expression",
-        "This key is sensitive, but it becomes part of an address, which everyone sees. Use a key that is no secret.",
+        "This key is sensitive, but it becomes part of an address, which is always visible. Use a key that is not \
+         sensitive.",
     )
 }
 
@@ -334,8 +327,9 @@ pub fn elements_again(
     {
         return Some(elements);
     }
-    let detail = "The keys of this for_each are not the ones that were planned. What they are made of must not change between plan \
-                  and apply; this is a bug unless a function such as timestamp() takes part.";
+    let detail = "The keys of this for_each differ from the planned keys. Values that determine keys must not \
+     change between plan and apply. Unless the expression calls a function such as timestamp(), this is a bug in \
+     Groma; please report it.";
     diagnostics.push(Diagnostic::error("Invalid for_each argument", detail).at(expression.span));
     None
 }

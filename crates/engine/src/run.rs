@@ -8,9 +8,9 @@ use groma_plan::{Plan, SavedPlan};
 use groma_state::State;
 use indexmap::IndexMap;
 
-use crate::ahead::ask_ahead;
 use crate::applying::{self, AppliedRun, Done};
 use crate::config_graph::{ConfigGraph, KnownFunctions};
+use crate::hooks::Searched;
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
 use crate::planning::{self, Spent};
@@ -18,7 +18,6 @@ use crate::prepared::{self, Prepared};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::schema_binding::{Bodies, report_once};
-use crate::search::Searched;
 use crate::session::Session;
 use crate::validate::{self, DeclaredSecrets};
 
@@ -41,11 +40,9 @@ impl Run {
         Self { session, providers, prepared: None, spent: Vec::new() }
     }
 
-    /// Ends what the run has started, and leaves its memory to the operating system: for a program that ends now.
-    pub fn leave(self) {
-        let Self { session, providers, prepared, spent } = self;
-        drop(providers);
-        std::mem::forget((session, prepared, spent));
+    /// Stops the providers that the run has started.
+    pub fn stop_providers(&mut self) {
+        self.providers = Providers::new(Arc::clone(&self.session.providers));
     }
 
     /// Returns the session of the run.
@@ -85,13 +82,13 @@ impl Run {
         cycle_mode: Diagnostics,
         bodies: Bodies,
     ) -> (Option<Arc<Prepared>>, Diagnostics) {
-        let has_circles = cycle_mode.has_errors();
+        let has_cycles = cycle_mode.has_errors();
         let (prepared, problems) = prepared::prepare(&self.session, &mut self.providers, graph, bodies);
         let mut diagnostics = cycle_mode;
         diagnostics.append(problems);
         if diagnostics.has_errors() {
             // An error in one block must not hide those in others.
-            if !has_circles {
+            if !has_cycles {
                 diagnostics = self.checked(&prepared, diagnostics);
             }
             return (None, diagnostics);
@@ -174,7 +171,6 @@ impl Run {
     /// # Errors
     ///
     /// A value cannot be written.
-    #[allow(clippy::result_large_err, reason = "asked once a run")]
     pub fn save(&self, plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
         groma_plan::encode(plan)
     }
@@ -200,7 +196,7 @@ impl Run {
         // It has been planned over, so it has no cycles.
         let graph = self.graph();
         // Results are recorded with dependencies, which have to be known when the first result arrives.
-        ask_ahead(&graph);
+        graph.compute_ancestors_ahead();
         let plan = self.load(saved, prior_state)?;
         // Should it fail, it is apply that tells.
         self.prepared = self.prepare_over(graph, Diagnostics::new(), Bodies::Checked).0;
@@ -212,7 +208,7 @@ impl Run {
         let (prepared, diagnostics) = self.prepare();
         let Some(prepared) = prepared else {
             let mut diagnostics = diagnostics;
-            let detail = "The configuration that the plan was saved with can no longer be prepared. Make a new plan.";
+            let detail = "The configuration that was saved with the plan can no longer be loaded. Create a new plan.";
             diagnostics.push(Diagnostic::error("Invalid plan", detail));
             return AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics, spent: None };
         };

@@ -7,13 +7,13 @@ use groma_address::{InstanceKey, ModulePath, Name, ProviderAddress, ProviderConf
 use groma_config::{
     ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, ProviderKey, ProviderMeta, ProviderUse, Resource,
 };
-use groma_diagnostics::{Diagnostic, Diagnostics, Severity};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Severity};
 use groma_hcl::Body;
 use groma_lang::{EmptyScope, FunctionContext};
 use groma_provider::{BodyDecoder, Schema};
 use groma_value::Value;
 
-use crate::client::no_meta;
+use crate::call_target::no_meta;
 use crate::config_graph::ConfigGraph;
 use crate::module_functions::ModuleFunctions;
 use crate::providers::Providers;
@@ -174,27 +174,26 @@ impl SchemaBinding<'_> {
     /// blocks.
     fn meta(&mut self, module: &Module, name: &Name, address: &ProviderAddress) -> Value {
         let Some(block) = module.provider_metas.get(name) else { return no_meta() };
-        let place = (module.path.clone(), name.clone());
-        if let Some(known) = self.metas.get(&place) {
+        let key = (module.path.clone(), name.clone());
+        if let Some(known) = self.metas.get(&key) {
             return known.clone();
         }
-        let told = self.decoded_meta(block, address).unwrap_or_else(|problems| {
+        let meta = self.decoded_meta(block, address).unwrap_or_else(|problems| {
             self.meta_problems.append(problems);
             no_meta()
         });
-        self.metas.insert(place, told.clone());
-        told
+        self.metas.insert(key, meta.clone());
+        meta
     }
 
     fn decoded_meta(&mut self, block: &ProviderMeta, address: &ProviderAddress) -> Result<Value, Diagnostics> {
         let provider = self.providers.started(address).map_err(|problem| problem.at(block.span))?;
         let Some(schema) = &provider.schema()?.meta else {
-            let detail = format!(
-                "The provider {address} takes no such block, so that what it says has no effect. Remove it, or ask the provider's \
-                 authors for it."
-            );
+            let detail =
+                format!("The provider {address} does not support this block, so it has no effect. Remove the block.");
             let summary = format!("Provider {address} doesn't support provider_meta");
-            return Err(Diagnostic::error(summary, detail).at(block.span).into());
+            let problem = Diagnostic::error(summary, detail).of_kind(DiagnosticKind::ProviderFault);
+            return Err(problem.at(block.span).into());
         };
         let (body, mut problems) = BodyDecoder::new(&block.body, &schema.block);
         let (value, more) = body.evaluate(&EmptyScope::new(FunctionContext::new(".", Arc::default())));
@@ -215,7 +214,7 @@ impl SchemaBinding<'_> {
 /// Adds problems that are not reported yet: a provider that does not start is reported once, not for each of its resources.
 pub(crate) fn report_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
     for problem in problems {
-        let is_of_provider = problem.subject.is_none() || problem.summary.starts_with("Provider ");
+        let is_of_provider = problem.subject.is_none() || problem.kind == DiagnosticKind::ProviderFault;
         let known = is_of_provider
             && diagnostics.iter().any(|other| other.summary == problem.summary && other.detail == problem.detail);
         if !known {

@@ -32,7 +32,7 @@ pub struct Session {
     pub working_directory: PathBuf,
     /// The root module's directory, as people see it: `.` unless it is elsewhere.
     pub root_directory: PathBuf,
-    /// The directory that `~` stands for in `pathexpand`.
+    /// The home directory, which replaces `~` in `pathexpand`.
     pub home_directory: Option<PathBuf>,
     /// Now, RFC 3339 in UTC.
     pub timestamp: String,
@@ -40,6 +40,6 @@ pub struct Session {
     pub terraform_version: String,
     /// The runtime on which the run waits. It outlives plan and apply, because connections of in-process providers do.
     pub runtime: Arc<tokio::runtime::Runtime>,
-    /// Returns the runtime for provider calls that have to wait.
-    pub conversations: fn() -> tokio::runtime::Handle,
+    /// Returns the runtime for provider calls that do not complete at once.
+    pub call_runtime: Arc<dyn Fn() -> tokio::runtime::Handle + Send + Sync>,
 }

@@ -13,12 +13,12 @@ use groma_value::Value;
 use crate::config_graph::ConfigGraph;
 use crate::templates::Templates;
 
-/// `told`, with what is wrong with references into objects. What evaluation has said of the same references is left out.
+/// `diagnostics`, with what is wrong with references into objects. What evaluation has said of the same references is left out.
 pub(crate) fn check(
     configuration: &Configuration,
     graph: &ConfigGraph,
     templates: &Templates,
-    told: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> Diagnostics {
     let wrong = |reference: &DeepReference| {
         let problem = problem(reference, graph, templates)?;
@@ -26,12 +26,12 @@ pub(crate) fn check(
     };
     let found: Vec<(Span, Diagnostic)> = configuration.deep_references.iter().filter_map(wrong).collect();
     if found.is_empty() {
-        return told;
+        return diagnostics;
     }
     let ends: BTreeMap<u32, u32> = found.iter().map(|(span, _)| (span.start(), span.end())).collect();
     let is_of_one = |place: Span| ends.range(..=place.start()).next_back().is_some_and(|(_, end)| place.end() <= *end);
     let mut others: Diagnostics =
-        told.into_iter().filter(|other| !(other.is_error() && other.subject.is_some_and(is_of_one))).collect();
+        diagnostics.into_iter().filter(|other| !(other.is_error() && other.subject.is_some_and(is_of_one))).collect();
     others.append(found.into_iter().map(|(span, problem)| problem.within(span)));
     others
 }
@@ -51,7 +51,7 @@ pub(crate) fn in_block(block: &Block, steps: &[Step]) -> Result<(), Diagnostic> 
                 LiteralKey::String(name) if block.item(name).is_some() => format!(": .{name}"),
                 _ => String::new(),
             };
-            let detail = format!("This is an object: what is in it is named with a dot{meant}.");
+            let detail = format!("This is an object. Refer to its attributes with a dot{meant}.");
             return Err(Diagnostic::error("Invalid index operation", detail).at(*span));
         }
     };
@@ -74,14 +74,16 @@ fn in_nested(nested: &NestedBlock, name: &str, steps: &[Step]) -> Result<(), Dia
         (Nesting::List, Step::Index { .. }) | (Nesting::Map, _) => in_block(nested.block(), rest),
         (Nesting::List, Step::Attribute { .. }) => {
             let detail = format!(
-                "The blocks {name:?} are a list of objects. Say which one is meant: .{name}[0]; or take something of all of them: .{name}[*]."
+                "The blocks {name:?} are a list of objects. Select one with .{name}[0], or an attribute of all of \
+                 them with .{name}[*]."
             );
             Err(Diagnostic::error("Invalid operation", detail).at(first.span()))
         }
         (Nesting::Set, _) => {
             let detail = format!(
-                "The blocks {name:?} are a set of objects, which have neither an order nor keys. Look for the one that is meant with a \"for\" \
-                 expression and a condition, [for one in {name} : one if ...], or take something of all of them: .{name}[*]."
+                "The blocks {name:?} are a set of objects, which has neither an order nor keys. Select one with a \
+                 \"for\" expression and a condition, [for one in {name} : one if ...], or an attribute of all of \
+                 them with .{name}[*]."
             );
             Err(Diagnostic::error("Cannot index a set value", detail).at(first.span()))
         }

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use groma_address::{Name, ProviderConfig};
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, DiagnosticAddress, Diagnostics};
 use groma_hcl::Expression;
 use groma_provider::{BodyDecoder, Schema};
 use groma_value::{Path, Type, Value, convert};
+use thiserror::Error;
 
 use crate::config_graph::{ModuleIndex, narrow};
 use crate::module_functions::ModuleFunctions;
@@ -51,7 +52,7 @@ impl Template {
     }
 
     /// Ephemeral values may only go where nothing keeps them (LC-29).
-    pub fn ephemeral_misuse(&self, value: &Value, address: &dyn fmt::Display) -> Option<Diagnostic> {
+    pub fn ephemeral_misuse(&self, value: &Value, address: impl Into<DiagnosticAddress>) -> Option<Diagnostic> {
         if !value.has_marks() {
             return None;
         }
@@ -59,13 +60,9 @@ impl Template {
         let kept =
             |path: &Path| !self.schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
         let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
-        let detail =
-            "An ephemeral value cannot be used here: the argument is not write-only, so its value would be kept.";
-        Some(
-            Diagnostic::error("Invalid use of ephemeral value", detail)
-                .at(self.body.span_of(path))
-                .about(address.to_string()),
-        )
+        let detail = "An ephemeral value cannot be used here, because the argument is not write-only and its value would be \
+             stored.";
+        Some(Diagnostic::error("Invalid use of ephemeral value", detail).at(self.body.span_of(path)).about(address))
     }
 }
 
@@ -92,29 +89,34 @@ impl TemplateKey {
     }
 }
 
+/// The reason why a value is not the key of a provider instance.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum KeyError {
+    #[error(
+        "The key of a provider instance is stored in the state and always visible, so it cannot be derived from {0} \
+         value."
+    )]
+    Secret(&'static str),
+    #[error("The key of a provider instance cannot be null. Use one of the keys of the provider's for_each.")]
+    Null,
+    #[error("The key of a provider instance must be a string, not a value of type {0}.")]
+    Type(String),
+}
+
 /// The key that a value gives, unless it is not known yet.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn read_key(value: &Value) -> Result<Option<Name>, String> {
+pub(crate) fn read_key(value: &Value) -> Result<Option<Name>, KeyError> {
     let marks = value.deep_marks();
     let (value, _) = value.unmark_deep();
     if marks.is_sensitive() || marks.is_ephemeral() {
-        let how = if marks.is_sensitive() { "a sensitive" } else { "an ephemeral" };
-        return Err(format!(
-            "The key of a provider instance is kept in the state, where everybody sees it, so that it cannot be made of {how} value."
-        ));
+        return Err(KeyError::Secret(if marks.is_sensitive() { "a sensitive" } else { "an ephemeral" }));
     }
     if value.is_null() {
-        return Err(
-            "The key of a provider instance cannot be null. Give it one of the keys of the provider's for_each."
-                .to_owned(),
-        );
+        return Err(KeyError::Null);
     }
-    let text = convert::convert(&value, &Type::String).map_err(|_| {
-        let ty = value.ty();
-        format!("The key of a provider instance is a text, but this is a value of type {}.", ty.friendly_name())
-    })?;
+    let text = convert::convert(&value, &Type::String).map_err(|_| KeyError::Type(value.ty().friendly_name()))?;
     Ok(text.as_name().cloned())
 }
 

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn fw_20_mistakes_in_a_model_are_told_in_words_for_people() {
+    fn fw_20_errors_in_a_model_are_readable() {
         assert_eq!(said("struct A<T> { a: T }"), "a model has no parameters: its schema is one and the same for all");
         assert!(said("enum A { B }").contains("a model is a struct"));
         assert!(said("struct A(u8);").contains("need names"));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn fw_20_all_mistakes_are_told_at_once() {
+    fn fw_20_all_errors_are_reported_together() {
         let said = said("struct A { #[attribute(compute)] a: u8, #[block(sensitive)] b: u8 }");
         assert_eq!(said.lines().count(), 2, "{said}");
     }

@@ -190,6 +190,7 @@ impl Project {
     }
 
     fn session(&self, configuration: Configuration, sources: Arc<Sources>) -> Session {
+        let host = Arc::clone(&self.provider.host);
         Session {
             configuration: Arc::new(configuration),
             sources,
@@ -204,7 +205,7 @@ impl Project {
             timestamp: "2026-01-02T03:04:05Z".to_owned(),
             terraform_version: TERRAFORM_VERSION.to_owned(),
             runtime: Arc::clone(&self.provider.runtime),
-            conversations: groma_plugin::client::plugin_runtime,
+            call_runtime: Arc::new(move || host.call_runtime()),
         }
     }
 }

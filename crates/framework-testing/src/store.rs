@@ -86,7 +86,7 @@ impl Store {
         let other = |problem| Problems(vec![problem]);
         let under_test = UnderTest::new(address, Box::new(make), transport).map_err(other)?;
         let provider = under_test.reach().map_err(other)?;
-        let schema = provider.state_store_schema(type_name).map_err(|problems| told(&problems))?;
+        let schema = provider.state_store_schema(type_name).map_err(|problems| problems_of(&problems))?;
         let schema = schema.ok_or_else(|| other(format!("{address} has no state store named {type_name}")))?;
         let given: Vec<(&str, Value)> = config.into_iter().collect();
         if let Some((name, _)) =
@@ -192,9 +192,9 @@ impl Store {
 
 /// Nothing, or the errors.
 fn good(diagnostics: &ProviderDiagnostics) -> Result<(), Problems> {
-    if diagnostics.has_errors() { Err(told(diagnostics)) } else { Ok(()) }
+    if diagnostics.has_errors() { Err(problems_of(diagnostics)) } else { Ok(()) }
 }
 
-fn told(diagnostics: &ProviderDiagnostics) -> Problems {
+fn problems_of(diagnostics: &ProviderDiagnostics) -> Problems {
     Problems(diagnostics.iter().map(|problem| format!("{}: {}", problem.summary, problem.detail)).collect())
 }

@@ -7,7 +7,7 @@ use groma_builtin::Terraform;
 use groma_diagnostics::Diagnostic;
 use groma_engine::ProviderSource;
 use groma_plugin::Protocol;
-use groma_plugin::client::{Plugin, Start};
+use groma_plugin::client::{Plugin, PluginHost, Start};
 use groma_plugin::server::{Served, serve_below};
 use groma_plugin::transport::{NoLog, Reattach};
 use groma_provider::Provider;
@@ -31,6 +31,7 @@ pub(crate) struct UnderTest {
     pub(crate) make: Box<Make>,
     pub(crate) transport: Transport,
     pub(crate) runtime: Arc<Runtime>,
+    pub(crate) host: Arc<PluginHost>,
     pub(crate) folder: tempfile::TempDir,
     pub(crate) served: Mutex<Vec<Served>>,
 }
@@ -46,6 +47,7 @@ impl UnderTest {
             make,
             transport,
             runtime: Arc::new(runtime.map_err(|problem| problem.to_string())?),
+            host: PluginHost::new(),
             folder: tempfile::tempdir().map_err(|problem| problem.to_string())?,
             served: Mutex::default(),
         })
@@ -65,7 +67,7 @@ impl UnderTest {
         let served = serve_below(self.folder.path(), provider, protocol).map_err(|problem| problem.to_string())?;
         let reattach = Reattach { protocol, pid: std::process::id(), test: true, address: served.endpoint() };
         self.served.lock().unwrap_or_else(PoisonError::into_inner).push(served);
-        Ok(Arc::new(Plugin::start(self.address.clone(), Start::Attach(reattach), Arc::new(NoLog))))
+        Ok(Arc::new(Plugin::start(&self.host, self.address.clone(), Start::Attach(reattach), Arc::new(NoLog))))
     }
 }
 

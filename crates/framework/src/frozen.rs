@@ -41,14 +41,14 @@ impl<T: ?Sized> FrozenMap<T> {
 
     /// Adds a value, unless the name has one by now; gives the one that counts.
     pub(crate) fn insert(&self, name: &str, value: Arc<T>) -> Option<&T> {
-        let mut place = self.bucket(name)?;
+        let mut slot = self.bucket(name)?;
         let mut entry = Some(Box::new(Entry { name: name.into(), value, next: OnceLock::new() }));
         loop {
-            let found = place.get_or_init(|| entry.take().unwrap_or_else(|| unreachable!("an entry is placed once")));
+            let found = slot.get_or_init(|| entry.take().unwrap_or_else(|| unreachable!("an entry is placed once")));
             if *found.name == *name {
                 return Some(&found.value);
             }
-            place = &found.next;
+            slot = &found.next;
         }
     }
 

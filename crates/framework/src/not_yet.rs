@@ -1,12 +1,12 @@
-//! Answers that are left to a later run.
+//! Deferral of a call to a later run.
 
 use groma_provider::{ClientCapabilities, Deferred, ProviderDiagnostic, ProviderDiagnostics};
 
-/// That a call cannot be answered yet: a cluster that the object is to live in does not exist, or an argument that decides everything is
-/// not known. A host that leaves things to a later run is told the reason, and comes back; any other is told the problem, as an error.
-/// Which of them it is need not be asked.
+/// The reason why a call cannot be answered yet: for example, the object's cluster does not exist, or an essential argument is
+/// unknown. A host that supports deferred changes receives the reason and repeats the call in a later run; any other host receives the
+/// problem as an error. Providers need not distinguish the two.
 ///
-/// Reads, plans, imports, data sources and ephemeral resources can say so; what is applied must be done or fail.
+/// Reads, plans, imports, data sources and ephemeral resources can be deferred. An apply must succeed or fail.
 #[derive(Clone, Debug)]
 pub struct NotYet {
     reason: Deferred,
@@ -14,18 +14,18 @@ pub struct NotYet {
 }
 
 impl NotYet {
-    /// Because of `reason`; `problem` says in words what is missing.
+    /// Creates a deferral for `reason`; `problem` describes it for hosts without deferred changes.
     pub fn new(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
         Self { reason, problem: problem.into() }
     }
 
-    /// The problem, with this put down in `place`.
+    /// Stores the deferral in `place` and returns its problem.
     pub(crate) fn noted(self, place: &mut Option<Self>) -> ProviderDiagnostic {
         place.insert(self).problem.clone()
     }
 
     /// Returns the reason to a host that can defer changes; otherwise adds the problem to `diagnostics`.
-    pub(crate) fn tell(self, host: ClientCapabilities, diagnostics: &mut ProviderDiagnostics) -> Option<Deferred> {
+    pub(crate) fn report(self, host: ClientCapabilities, diagnostics: &mut ProviderDiagnostics) -> Option<Deferred> {
         if host.deferral_allowed {
             return Some(self.reason);
         }

@@ -175,8 +175,8 @@ pub struct ReadRequest {
 /// The object after a create, an update, a read or an import.
 #[derive(Clone, Debug)]
 pub struct ObjectResponse {
-    /// The object; nothing when there is none. After an error an object is recorded all the same: what exists must not
-    /// be forgotten (LC-16).
+    /// The object, or `None` if it does not exist. After an error the host records the object nevertheless, because an existing
+    /// object must not be forgotten (LC-16).
     pub state: Option<Value>,
     /// The private data of the object.
     pub private: PrivateData,

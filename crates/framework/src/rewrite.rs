@@ -4,6 +4,7 @@
 use groma_provider::{Block, Nesting, Slot, collection_like, match_set_elements};
 use groma_value::{Kind, Path, PathStep, Value};
 
+use crate::ResourceSchema;
 use crate::schema::{RuleSet, SlotRules};
 
 /// One attribute or kind of nested block in its place.
@@ -29,24 +30,24 @@ pub(crate) type Visitor<'v> = dyn FnMut(&Visit<'_>) -> Next + 'v;
 
 /// Three objects that are walked in parallel. A missing counterpart is null.
 #[derive(Clone, Copy)]
-pub(crate) struct Trio<'a> {
+pub(crate) struct ObjectStates<'a> {
     pub(crate) config: &'a Value,
     pub(crate) plan: &'a Value,
     pub(crate) state: &'a Value,
 }
 
 /// The plan with every attribute as `visit` wants it, outer before inner.
-pub(crate) fn rewrite(block: &Block, rules: &RuleSet, triple: Trio<'_>, visit: &mut Visitor<'_>) -> Value {
+pub(crate) fn rewrite(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, visit: &mut Visitor<'_>) -> Value {
     object(block, rules, triple, &mut Path::root(), visit)
 }
 
-fn object(block: &Block, rules: &RuleSet, triple: Trio<'_>, path: &mut Path, visit: &mut Visitor<'_>) -> Value {
+fn object(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, path: &mut Path, visit: &mut Visitor<'_>) -> Value {
     let Kind::Object(planned) = triple.plan.kind() else { return triple.plan.clone() };
     let (config, state) = (parts(triple.config), parts(triple.state));
     let slots = block.slots().iter().zip(&rules.slots).zip(planned.values()).enumerate();
     let values = slots.map(|(position, ((slot, slot_rules), plan))| {
         let absent = slot.item.empty_value();
-        let triple = Trio {
+        let triple = ObjectStates {
             config: config.and_then(|values| values.get(position)).unwrap_or(absent),
             plan,
             state: state.and_then(|values| values.get(position)).unwrap_or(absent),
@@ -62,7 +63,7 @@ fn object(block: &Block, rules: &RuleSet, triple: Trio<'_>, path: &mut Path, vis
         });
         let value = match (next, slot.item.nested(), &slot_rules.nested) {
             (Next::Into(plan), Some((nesting, block)), Some(rules)) => {
-                nested(nesting, block, rules, Trio { plan: &plan, ..triple }, path, visit)
+                nested(nesting, block, rules, ObjectStates { plan: &plan, ..triple }, path, visit)
             }
             (Next::Into(value) | Next::Past(value), _, _) => value,
         };
@@ -77,14 +78,14 @@ fn nested(
     nesting: Nesting,
     block: &Block,
     rules: &RuleSet,
-    triple: Trio<'_>,
+    triple: ObjectStates<'_>,
     path: &mut Path,
     visit: &mut Visitor<'_>,
 ) -> Value {
     let null = block.null_value();
     let mut element = |step: PathStep, config: Option<&Value>, plan: &Value, state: Option<&Value>| {
         path.push(step);
-        let triple = Trio { config: config.unwrap_or(&null), plan, state: state.unwrap_or(&null) };
+        let triple = ObjectStates { config: config.unwrap_or(&null), plan, state: state.unwrap_or(&null) };
         let value = object(block, rules, triple, path, visit);
         path.pop();
         value
@@ -162,4 +163,22 @@ fn keyed<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
         Kind::Object(object) => object.get(key),
         _ => None,
     }
+}
+
+/// `value` with the form of `prior` wherever an attribute's semantic equality says that the two mean the same.
+pub(crate) fn keep_prior_form(schema: &ResourceSchema, value: &Value, prior: &Value) -> Value {
+    if !schema.rules().has.equality || value.is_null() || prior.is_null() || value == prior {
+        return value.clone();
+    }
+    let triple = ObjectStates { config: value, plan: value, state: prior };
+    rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
+        let comparable = |value: &Value| !value.is_null() && value.is_wholly_known();
+        match &visit.rules.own.equality {
+            Some(equal) if visit.plan != visit.state && comparable(visit.plan) && comparable(visit.state) => {
+                let same = equal(visit.plan, visit.state);
+                Next::Past(if same { visit.state } else { visit.plan }.clone())
+            }
+            _ => Next::Into(visit.plan.clone()),
+        }
+    })
 }

@@ -1,4 +1,4 @@
-//! The wish of the host that running operations end soon (FW-22).
+//! The host's request that running operations end soon (FW-22).
 
 use std::fmt;
 use std::future::poll_fn;
@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-/// Whether the host wants running operations to end soon: somebody interrupted it. What goes on is waited for, and what it comes to is
-/// kept; a loop that waits for a service ends early with an error that says so, and with what there is by then.
+/// The host's request that running operations end soon, after an interrupt. The host waits for running operations and keeps their
+/// results. A loop that waits for a service should end early with an error and with the object as it is.
 #[derive(Clone, Default)]
-pub struct Stopping(Arc<Wish>);
+pub struct Stopping(Arc<StopRequest>);
 
 #[derive(Default)]
-struct Wish {
-    uttered: AtomicBool,
+struct StopRequest {
+    requested: AtomicBool,
     waiting: Mutex<Vec<Waker>>,
 }
 
 impl Stopping {
-    /// Whether it is wanted by now.
+    /// Whether the host has requested a stop.
     pub fn is_wanted(&self) -> bool {
-        self.0.uttered.load(Ordering::SeqCst)
+        self.0.requested.load(Ordering::SeqCst)
     }
 
     /// Waits until it is wanted: for a choice between that and what is waited for otherwise.
@@ -42,7 +42,7 @@ impl Stopping {
     fn want(&self) {
         let waiting = {
             let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            self.0.uttered.store(true, Ordering::SeqCst);
+            self.0.requested.store(true, Ordering::SeqCst);
             std::mem::take(&mut *waiting)
         };
         waiting.into_iter().for_each(Waker::wake);

@@ -11,6 +11,7 @@ use groma_diagnostics::Span;
 use triomphe::ThinArc;
 
 use crate::ast::{Expression, ExpressionKind, Ident, List, Name};
+use crate::unconditional::{COMMENT, DYNAMIC, objects, property_name};
 
 /// A parsed configuration file.
 #[derive(Clone, Debug)]
@@ -277,4 +278,54 @@ impl Body {
 
 pub(crate) fn first_character(span: Span) -> Span {
     Span::new(span.start(), span.end().min(span.start() + 1))
+}
+
+impl Body {
+    /// Calls `visit` with every expression of this body and its nested blocks, in no particular order.
+    ///
+    /// Used to collect references before the schema of the body is known. Items extracted by an earlier
+    /// [`Body::partial_content`] or replaced by an override are skipped.
+    pub fn for_each_expression(&self, visit: &mut dyn FnMut(&Expression)) {
+        let hidden = self.hidden();
+        match &self.source {
+            Source::Native(body) => native(body, hidden, visit),
+            // Without a schema, arguments and blocks of JSON are indistinguishable, so every value counts as an
+            // expression.
+            Source::Json(body) => json(&body.value, hidden, visit),
+            Source::Merged(body) => {
+                body.kept().for_each_expression(visit);
+                body.other.for_each_expression(visit);
+            }
+        }
+    }
+}
+
+fn native(body: &NativeBody, hidden: &Hidden, visit: &mut dyn FnMut(&Expression)) {
+    for attribute in body.attributes() {
+        if !hidden.has_attribute(&attribute.name.name) {
+            visit(&attribute.expression);
+        }
+    }
+    for block in &body.blocks {
+        if !hidden.hides(block) {
+            block.body.for_each_expression(visit);
+        }
+    }
+}
+
+fn json(value: &Expression, hidden: &Hidden, visit: &mut dyn FnMut(&Expression)) {
+    if !matches!(value.kind, ExpressionKind::Object(_) | ExpressionKind::Tuple(_)) {
+        return visit(value);
+    }
+    for item in objects(value).flatten() {
+        match property_name(item).map(|name| &**name) {
+            Some(COMMENT) => {}
+            Some(name) if hidden.has_attribute(name) || hidden.has_block(name) => {}
+            Some(DYNAMIC) => {
+                let kept = objects(&item.value).flatten().filter(|kind| !hidden.hides_kind(kind));
+                kept.for_each(|kind| visit(&kind.value));
+            }
+            _ => visit(&item.value),
+        }
+    }
 }

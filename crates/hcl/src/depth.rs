@@ -1,7 +1,7 @@
 //! Limits of nesting, and stack growth for deep trees.
 //!
 //! The limits are far above anything that people or generators write. They bound memory and time for malicious input
-//! and keep recursive tree walks from overflowing the stack.
+//! and protect recursive tree walks from stack overflow.
 
 use crate::ast::Expression;
 

@@ -10,8 +10,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use crate::ast::{Expression, ExpressionKind, Ident, Name, ObjectItem};
 use crate::body::{Attribute, Block, Body, Hidden, JsonBody, JsonText, Label, first_character};
 use crate::content::Content;
-use crate::overrides::COMMENT;
 use crate::schema::{BlockSpec, BodySchema};
+use crate::unconditional::COMMENT;
 
 /// A property of an object that represents a body.
 struct Property<'a> {

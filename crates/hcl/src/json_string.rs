@@ -3,7 +3,7 @@
 use groma_diagnostics::Diagnostics;
 
 use crate::ast::{Expression, ExpressionKind, JsonString, Name};
-use crate::origin::{Origin, Shift};
+use crate::encoding::{Origin, Shift};
 use crate::parser::Parser;
 
 /// A string without quotes, with escapes resolved and a map back to source offsets.

@@ -3,7 +3,7 @@
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile};
 
 use crate::encoding;
-use crate::origin::Origin;
+use crate::encoding::Origin;
 use crate::token::{TokenKind, Tokens};
 
 /// Reports tokens that are never valid, with a limit per kind so that one bad file does not flood the output.

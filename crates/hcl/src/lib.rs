@@ -18,11 +18,8 @@ mod lexical;
 mod list;
 mod name;
 mod native;
-mod origin;
-mod overrides;
 mod parse;
 mod parser;
-mod quote;
 mod scanner;
 mod schema;
 mod start;
@@ -30,8 +27,8 @@ mod static_forms;
 mod token;
 mod traversal;
 mod unconditional;
-mod visit;
 
+pub use crate::encoding::write_literal;
 pub use ast::{
     Binary, BinaryOperator, Call, CallHead, Conditional, Expression, ExpressionKind, For, Ident, Index, JsonString,
     LiteralKey, Meaning, Name, ObjectItem, Relative, Selector, Splat, SplatKind, Step, Template, TemplateFor,
@@ -42,7 +39,6 @@ pub use content::Content;
 pub use depth::{MAX_BLOCKS, MAX_NESTING, MAX_OPERATIONS, with_stack};
 pub use format::{format, try_format, try_format_bytes};
 pub use parse::{parse_expression, parse_file, parse_json_file, parse_template, parse_traversal};
-pub use quote::write_literal;
 pub use scanner::{is_identifier, tokenize};
 pub use schema::{AttributeSpec, BlockSpec, BodySchema};
 pub use token::{TokenKind, Tokens};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, did_you_mean};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, did_you_mean};
 
 use crate::body::{Attribute, Block, Hidden, NativeBody, first_character};
 use crate::content::Content;
@@ -71,8 +71,8 @@ pub(crate) fn attributes(body: &NativeBody, hidden: &Hidden) -> (Vec<Attribute>,
     let mut blocks = body.blocks.iter().take(body.certain.blocks);
     if let Some(block) = blocks.find(|block| !hidden.has_block(&block.kind.name)) {
         let summary = format!("Unexpected \"{}\" block", block.kind.name);
-        diagnostics
-            .push(Diagnostic::error(summary, "Blocks are not allowed here, only arguments.").at(block.kind.span));
+        let problem = Diagnostic::error(summary, "Blocks are not allowed here, only arguments.");
+        diagnostics.push(problem.of_kind(DiagnosticKind::UnexpectedBlock).at(block.kind.span));
     }
     let visible = body.attributes().iter().filter(|attribute| !hidden.has_attribute(&attribute.name.name));
     (visible.cloned().collect(), diagnostics)

@@ -5,8 +5,8 @@ use groma_diagnostics::{Diagnostics, SourceFile, Span};
 use crate::ast::{Expression, Traversal};
 use crate::body::{Body, File, JsonBody, JsonText};
 use crate::encoding;
+use crate::encoding::Origin;
 use crate::json;
-use crate::origin::Origin;
 use crate::parser::{Parser, parse_body};
 
 /// Parses a file in native syntax. Never fails: unparsable items are reported and omitted.

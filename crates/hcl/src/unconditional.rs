@@ -1,10 +1,10 @@
-//! Visiting the expressions of a body, with the information whether each is always evaluated.
+//! Decoding of bodies without a schema: unconditional attributes, and overrides of bodies.
 
-use crate::ast::{Expression, ExpressionKind};
-use crate::body::NativeBody;
-use crate::body::{Body, Hidden, Source};
+use std::sync::Arc;
+
+use crate::ast::{Expression, ExpressionKind, Name, ObjectItem};
+use crate::body::{Body, Hidden, MergedBody, NativeBody, Source};
 use crate::depth::with_stack;
-use crate::overrides::{COMMENT, DYNAMIC, objects, property_name};
 
 /// The condition under which an expression of a body is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,12 +105,96 @@ fn json_dynamic(blocks: &Expression, hidden: Option<&Hidden>, visit: &mut dyn Fn
     }
 }
 
+/// The block type that generates blocks of other types.
+pub(crate) const DYNAMIC: &str = "dynamic";
+
+/// The property name that marks comments in JSON bodies.
+pub(crate) const COMMENT: &str = "//";
+
+impl MergedBody {
+    /// Returns the base body without the items that the override replaces.
+    pub(crate) fn kept(&self) -> Body {
+        let mut replaced = Hidden::default();
+        self.other.names(&mut replaced);
+        self.base.without(&replaced)
+    }
+}
+
+impl Body {
+    /// Collects the names of arguments and blocks. In the JSON syntax a name may be either.
+    fn names(&self, into: &mut Hidden) {
+        let hidden = self.hidden();
+        match &self.source {
+            Source::Native(body) => {
+                let names = body.attributes().iter().map(|attribute| &attribute.name.name);
+                into.attributes.extend(names.filter(|name| !hidden.has_attribute(name)).cloned());
+                let blocks = body.blocks.iter().filter(|block| !hidden.has_block(&block.kind.name));
+                into.blocks.extend(blocks.map(|block| Name::clone(block.effective_kind())));
+            }
+            Source::Json(body) => {
+                for item in objects(&body.value).flatten() {
+                    match property_name(item) {
+                        Some(name) if hidden.has_attribute(name) || hidden.has_block(name) || &**name == COMMENT => {}
+                        Some(name) if &**name == DYNAMIC => {
+                            let kinds = objects(&item.value).flatten().filter_map(property_name);
+                            into.blocks.extend(kinds.cloned());
+                        }
+                        name => {
+                            into.attributes.extend(name.cloned());
+                            into.blocks.extend(name.cloned());
+                        }
+                    }
+                }
+            }
+            Source::Merged(body) => {
+                body.base.names(into);
+                body.other.names(into);
+            }
+        }
+    }
+
+    fn without(&self, names: &Hidden) -> Self {
+        if let Source::Merged(body) = &self.source {
+            let merged = MergedBody { base: body.base.without(names), other: body.other.without(names) };
+            return Self { source: Source::Merged(Arc::new(merged)), hidden: None };
+        }
+        let mut hidden = self.hidden().clone();
+        hidden.attributes.extend(names.attributes.iter().cloned());
+        hidden.blocks.extend(names.blocks.iter().cloned());
+        Self { source: self.source.clone(), hidden: Some(Arc::new(hidden)) }
+    }
+}
+
+impl Hidden {
+    /// Whether the blocks that a JSON `dynamic` property generates are hidden.
+    pub(crate) fn hides_kind(&self, kind: &ObjectItem) -> bool {
+        property_name(kind).is_some_and(|name| self.has_block(name))
+    }
+}
+
+/// The name of a JSON property.
+pub(crate) fn property_name(item: &ObjectItem) -> Option<&Name> {
+    match &item.key.kind {
+        ExpressionKind::String(name) => Some(name),
+        ExpressionKind::JsonString(name) => Some(&name.text),
+        _ => None,
+    }
+}
+
+/// Iterates over the objects of an object or an array of objects.
+pub(crate) fn objects(value: &Expression) -> impl Iterator<Item = &[ObjectItem]> {
+    let several = match &value.kind {
+        ExpressionKind::Tuple(elements) => &elements[..],
+        _ => std::slice::from_ref(value),
+    };
+    several.iter().filter_map(Expression::as_object)
+}
+
 #[cfg(test)]
 mod tests {
-    use groma_diagnostics::Sources;
-
     use super::Evaluated;
     use crate::{File, parse_file, parse_json_file};
+    use groma_diagnostics::Sources;
 
     fn visited((file, _): (File, groma_diagnostics::Diagnostics), sources: &Sources) -> Vec<String> {
         let mut texts = Vec::new();

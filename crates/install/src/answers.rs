@@ -70,7 +70,7 @@ impl Asked {
     /// # Errors
     /// Fails if the response has no address.
     pub fn module_package(&self, document: &[u8]) -> Result<Package, FetchError> {
-        self.place(in_document(document))
+        self.package(in_document(document))
     }
 
     /// Parses the package address in a web page.
@@ -78,10 +78,10 @@ impl Asked {
     /// # Errors
     /// Fails if the page has no address.
     pub fn page_package(&self, page: &str) -> Result<Package, FetchError> {
-        self.place(in_page(page))
+        self.package(in_page(page))
     }
 
-    fn place(&self, source: Option<String>) -> Result<Package, FetchError> {
+    fn package(&self, source: Option<String>) -> Result<Package, FetchError> {
         let source = source.ok_or_else(|| FetchError::Other("no package is named".to_owned()))?;
         relative_to(&self.url, &source)
     }
@@ -108,7 +108,7 @@ pub fn module_versions(document: &[u8]) -> Result<Vec<Version>, FetchError> {
 /// # Errors
 /// Fails if the manifest is invalid or has another type.
 pub fn oci_archive(document: &[u8], wanted: &str) -> Result<Descriptor, SourceError> {
-    read::<Manifest>(document)?.archive(wanted).cloned().map_err(SourceError::Failed)
+    read::<Manifest>(document)?.archive(wanted).cloned().map_err(SourceError::failed)
 }
 
 /// Parses the tag list of an OCI repository.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use groma_config::version::{Constraints, Operator, Version};
 use groma_diagnostics::json_reason;
 use reqwest::{StatusCode, Url};
 use serde_json::{Map, Value};
@@ -230,6 +231,16 @@ fn with_slash(mut url: Url) -> Url {
         url.set_path(&path);
     }
     url
+}
+
+/// Whether a module version satisfies a constraint. Pre-releases must be requested by their exact number.
+pub(crate) fn allows(constraints: &Constraints, version: &Version) -> bool {
+    constraints.allow(version) && (!version.is_prerelease() || is_named(constraints, version))
+}
+
+/// Whether a constraint requests exactly this version.
+pub(crate) fn is_named(constraints: &Constraints, version: &Version) -> bool {
+    constraints.iter().any(|constraint| constraint.operator == Operator::Equal && constraint.version == *version)
 }
 
 #[cfg(test)]

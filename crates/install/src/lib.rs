@@ -15,4 +15,3 @@ pub mod modules;
 mod oci;
 pub mod providers;
 pub mod settings;
-mod versions;

@@ -2,8 +2,12 @@
 
 use std::fmt::Write as _;
 
-use groma_diagnostics::quoted;
+use groma_diagnostics::{Diagnostics, quoted};
+use groma_hcl::{Expression, ExpressionKind};
 use groma_value::{Kind, Marks, Type, Value};
+
+use crate::evaluate::{argument_of_type, evaluate};
+use crate::scope::Scope;
 
 /// The rendering of a value as the console and `output` print it: an expression of the language, as far as there is
 /// one; sensitive, ephemeral and unknown values are words in parentheses.
@@ -182,4 +186,22 @@ fn write_type(out: &mut String, ty: &Type, indent: usize) {
             out.push_str("])");
         }
     }
+}
+
+/// Returns the console output for an expression: its value, or the type of the argument for a call of the function `type`, which only the
+/// console
+/// has.
+///
+/// Nothing if there is an error among the diagnostics.
+pub fn answer(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<String> {
+    let mut found = Diagnostics::new();
+    let text = match &expression.without_parentheses().kind {
+        ExpressionKind::Call(call) if matches!(&*call.name.name, "type" | "core::type") => {
+            argument_of_type(call, expression, scope, &mut found).map(|value| type_text(&value.ty()))
+        }
+        _ => Some(format(&evaluate(expression, scope, &mut found))),
+    };
+    let failed = found.has_errors();
+    diagnostics.append(found);
+    text.filter(|_| !failed)
 }

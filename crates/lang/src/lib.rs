@@ -10,39 +10,35 @@
 //! - [`functions`]: the built-in functions;
 //! - [`console`]: values as a person reads them; [`answer()`]: what the console says to an expression.
 
-mod answer;
 mod binding;
 pub mod console;
 mod context;
 mod defaults;
 mod evaluate;
-mod function_error;
 pub mod functions;
 mod provider_functions;
 mod ranges;
 pub mod reference;
 mod references;
 mod scope;
-mod template_cache;
 mod type_constraint;
-mod written;
 
-pub use answer::answer;
+pub use crate::console::answer;
+pub use crate::context::TemplateCache;
+pub use crate::provider_functions::FunctionError;
+pub use crate::scope::span_within;
 pub use binding::{Binding, is_reserved};
 pub use context::{Availability, Clock, FunctionContext, Purity};
 pub use defaults::Defaults;
 pub use evaluate::{evaluate, evaluate_constant, follow, observing, statement, traversal_text};
-pub use function_error::FunctionError;
-pub use functions::parse_duration;
+pub use functions::{DurationError, parse_duration};
 pub use provider_functions::{
     NoFunction, ProviderFunction, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
 };
 pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference};
 pub use references::{
     Enclosing, ErrorHandling, Mention, for_each_call, for_each_mention, for_each_traversal,
-    for_each_traversal_in_place, references,
+    for_each_traversal_with_context, references,
 };
 pub use scope::{ChildScope, ConstantScope, EmptyScope, Resolved, Scope};
-pub use template_cache::TemplateCache;
 pub use type_constraint::{TypeConstraint, type_constraint};
-pub use written::span_within;

@@ -174,7 +174,7 @@ fn resource(
         wrong => {
             let span = wrong.map_or(traversal.span, |(step, _)| step.span());
             return Err(invalid(
-                format!("A reference to {what} goes on with a dot and the name of the resource."),
+                format!("A reference to {what} must continue with a dot and the name of the resource."),
                 span,
             ));
         }

@@ -23,11 +23,11 @@ pub fn references(expression: &Expression) -> (Vec<Referenced>, Diagnostics) {
 
 /// Calls `visit` with every traversal of free names in the expression, in the order of the source.
 pub fn for_each_traversal(expression: &Expression, visit: &mut dyn FnMut(&Traversal)) {
-    for_each_traversal_in_place(expression, &mut |traversal, _| visit(traversal));
+    for_each_traversal_with_context(expression, &mut |traversal, _| visit(traversal));
 }
 
 /// Calls `visit` with each traversal and its context.
-pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Traversal, Enclosing<'_>)) {
+pub fn for_each_traversal_with_context(expression: &Expression, visit: &mut dyn FnMut(&Traversal, Enclosing<'_>)) {
     for_each_mention(expression, &mut |mention, enclosing| {
         if let Mention::Name(traversal) = mention {
             visit(traversal, enclosing);

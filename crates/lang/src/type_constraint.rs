@@ -117,7 +117,7 @@ impl Reader {
             "any" => return self.refuse("The type constraint keyword \"any\" takes no arguments.", parentheses),
             OPTIONAL => {
                 return self.refuse(
-                    "The keyword \"optional\" can only stand before the type of an object's attribute.",
+                    "The keyword \"optional\" is valid only as the type of an object attribute.",
                     call.name.span,
                 );
             }

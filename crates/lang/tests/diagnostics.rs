@@ -43,7 +43,7 @@ fn problem(text: &str) -> (String, String, Vec<String>) {
     evaluate(&expression, &scope, &mut diagnostics);
     let mut all = diagnostics.into_iter();
     let (first, None) = (all.next().unwrap(), all.next()) else { panic!("several diagnostics for {text}") };
-    let observed = first.observed.iter().map(|seen| format!("{} {}", seen.expression, seen.statement)).collect();
+    let observed = first.observed().iter().map(|seen| format!("{} {}", seen.expression, seen.statement)).collect();
     (first.summary, sources.text(first.subject.unwrap()).unwrap(), observed)
 }
 

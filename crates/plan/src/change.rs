@@ -26,7 +26,7 @@ pub struct ResourceChange {
     pub action: Action,
     /// The reason for the action, if it needs an explanation.
     pub reason: Option<ActionReason>,
-    /// The prior object; null if there is none. Sensitive parts are marked.
+    /// The prior object; null for a creation. Sensitive parts are marked.
     pub before: Value,
     /// The object after: null if there will be none. What apply will know is unknown; sensitive parts are marked.
     pub after: Value,

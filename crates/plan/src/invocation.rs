@@ -1,40 +1,10 @@
 //! Invocations of actions: side effects of providers before or after changes, or on request.
 
-use std::fmt;
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, ModuleInstance, Name, ProviderConfig, ResourceInstance};
+use groma_address::{ActionInstance, ProviderConfig, ResourceInstance};
 use groma_provider::Schema;
 use groma_value::Value;
-
-/// An instance of an action block.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ActionInstance {
-    /// The module instance that it belongs to.
-    pub module: ModuleInstance,
-    /// The action type's name.
-    pub type_name: Name,
-    /// The name of the block.
-    pub name: Name,
-    /// The instance of the action block.
-    pub key: InstanceKey,
-}
-
-impl ActionInstance {
-    /// The address inside its module.
-    pub fn local(&self) -> String {
-        format!("action.{}.{}{}", self.type_name, self.name, self.key)
-    }
-}
-
-impl fmt::Display for ActionInstance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.module.is_root() {
-            write!(f, "{}.", self.module)?;
-        }
-        f.write_str(&self.local())
-    }
-}
 
 /// The lifecycle event that triggers an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

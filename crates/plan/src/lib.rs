@@ -5,7 +5,6 @@
 //! how providers are called: [`Schemas`] hands in the schemas that a file only names.
 
 mod action;
-mod carried;
 mod change;
 mod deferral;
 mod execution;
@@ -14,12 +13,13 @@ mod invocation;
 mod plan;
 mod saved;
 
+pub use crate::plan::after_round_trip;
 pub use action::{Action, ActionReason};
-pub use carried::carried;
 pub use change::{Importing, OutputChange, ResourceChange};
 pub use deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source, Which};
 pub use execution::{Adjacency, Edge, ExecutionGraph, Step};
 pub use expansion::{ExpansionKeys, Expansions, ModuleExpansions};
-pub use invocation::{ActionEvent, ActionInstance, Cause, Invocation};
+pub use groma_address::ActionInstance;
+pub use invocation::{ActionEvent, Cause, Invocation};
 pub use plan::{Counts, Generated, Mode, Plan, PlannedVariable, RelevantAttribute};
 pub use saved::{SavedPlan, Schemas, encode, planned_variables};

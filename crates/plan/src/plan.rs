@@ -3,7 +3,7 @@
 use groma_address::{AbsResource, Mode as ResourceMode, Name, ResourceInstance, Target};
 use groma_diagnostics::Diagnostic;
 use groma_state::{CheckResult, State};
-use groma_value::{Path, Value};
+use groma_value::{Number, Path, Value};
 
 use crate::action::Action;
 use crate::change::{OutputChange, ResourceChange};
@@ -103,8 +103,8 @@ impl Plan {
     /// not
     /// kept either.
     pub fn refusal(&self) -> Option<Diagnostic> {
-        let detail = "This plan was saved although planning had failed, so that it could be looked at. It cannot be applied: correct \
-                      what was wrong and plan again.";
+        let detail = "Planning failed, and this plan was saved only for inspection. It cannot be applied. Fix the \
+         errors and create a new plan.";
         self.errored.then(|| Diagnostic::error("Cannot apply incomplete plan", detail))
     }
 
@@ -181,4 +181,22 @@ pub struct Counts {
     pub import: usize,
     /// Actions that are invoked.
     pub invoke: usize,
+}
+
+/// Returns an output's value as a plan file preserves it. Plans that are not saved use the same value, so that output and state do
+/// not depend on the way of applying.
+pub fn after_round_trip(value: Value) -> Value {
+    let of_number = |part: &Value| part.as_number().and_then(Number::after_round_trip);
+    let mut differs = false;
+    value.walk(|_, part| {
+        differs |= of_number(part).is_some();
+        !differs
+    });
+    if !differs {
+        return value;
+    }
+    value.transform(|_, part| match of_number(&part) {
+        Some(number) => Value::number(number).with_marks(part.marks()),
+        None => part,
+    })
 }

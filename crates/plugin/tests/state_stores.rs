@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use groma_address::ProviderAddress;
 use groma_plugin::Protocol;
-use groma_plugin::client::{Plugin, Start};
+use groma_plugin::client::{Plugin, PluginHost, Start};
 use groma_plugin::server::{Served, serve_below};
 use groma_plugin::transport::{NoLog, Reattach};
 use groma_provider::{
@@ -126,7 +126,7 @@ impl Sides {
         let served = runtime.block_on(async { serve_below(folder.path(), provider, protocol) }).unwrap();
         let reattach = Reattach { protocol, pid: 0, test: true, address: served.endpoint() };
         let address = ProviderAddress::parse("example/shelf", "registry.terraform.io").unwrap();
-        let plugin = Plugin::start(address, Start::Attach(reattach), Arc::new(NoLog));
+        let plugin = Plugin::start(&PluginHost::new(), address, Start::Attach(reattach), Arc::new(NoLog));
         Self { shelf, plugin, runtime, _served: served, _folder: folder }
     }
 

@@ -25,16 +25,16 @@ impl LocalFunctions {
         Self { providers: providers.into_iter().collect() }
     }
 
-    fn offer(&self, name: &ProviderFunctionName<'_>) -> Result<(&Arc<Checked>, Arc<FunctionSignature>), String> {
+    fn offer(&self, name: &ProviderFunctionName<'_>) -> Result<(&Arc<Checked>, Arc<FunctionSignature>), NoFunction> {
         let ProviderFunctionName { provider, function, .. } = *name;
         let Some(checked) = self.providers.get(provider) else {
             let known: Vec<&str> = self.providers.keys().map(|name| &**name).collect();
             let available =
                 if known.is_empty() { "It requires none".to_owned() } else { format!("It has {}", known.join(", ")) };
             let meant = did_you_mean(provider, known.iter().copied());
-            return Err(format!(
+            return Err(NoFunction::Unknown(format!(
                 "The module has no provider with the local name \"{provider}\".{meant} {available}; add it to required_providers."
-            ));
+            )));
         };
         checked.function(function).map(|signature| (checked, signature)).ok_or_else(|| {
             let known = checked.function_names();
@@ -44,7 +44,10 @@ impl LocalFunctions {
                 format!("It has {}", known.iter().map(|name| &**name).collect::<Vec<_>>().join(", "))
             };
             let meant = did_you_mean(function, known.iter().map(|name| &**name));
-            format!("Provider {} has no function named \"{function}\".{meant} {available}.", checked.address())
+            NoFunction::Unknown(format!(
+                "Provider {} has no function named \"{function}\".{meant} {available}.",
+                checked.address()
+            ))
         })
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::{Type, Value};
+use thiserror::Error;
 
 use super::arguments::Arguments;
 
@@ -81,29 +82,56 @@ pub(super) struct Connection {
     pub(super) script_path: String,
 }
 
+/// The reason why a connection cannot be made as its blocks say.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum ConnectionError {
+    #[error(
+        "No connection is configured. Add a \"connection\" block with the argument \"host\" to the provisioner or \
+         its resource."
+    )]
+    NoBlock,
+    #[error("The argument \"host\" of the connection is empty. Set it to the host name or address of the machine.")]
+    NoHost,
+    #[error("The argument {0:?} of the connection is not a valid port. Use a number from 1 to 65535.")]
+    Port(String),
+    #[error(
+        "Groma supports SSH connections only, not WinRM. Install OpenSSH, which is an optional feature of Windows, \
+         and set the connection type to \"ssh\"."
+    )]
+    WinRm,
+    #[error("The connection type {0:?} does not exist. Omit it, or set it to \"ssh\".")]
+    UnknownType(String),
+    #[error("Scripts require a machine with a POSIX shell: target_platform must be \"unix\".")]
+    Platform,
+    #[error(
+        "Groma connects to machines directly or through a bastion host, not through a proxy. Use bastion_host \
+         instead of proxy_host."
+    )]
+    Proxy,
+    #[error("The connection timeout {0:?} is not a valid duration. Use a value such as \"30s\" or \"5m\".")]
+    Timeout(String),
+}
+
 impl Connection {
     /// The connection that the block of a resource and the block of a provisioner ask for; the latter wins.
     ///
     /// # Errors
     ///
     /// What is wrong with it, for people.
-    pub(super) fn new(blocks: &[Value]) -> Result<Self, String> {
+    pub(super) fn new(blocks: &[Value]) -> Result<Self, ConnectionError> {
         if blocks.is_empty() {
-            return Err("Nothing says how the machine is reached: give the provisioner, or the resource around it, a \"connection\" \
-                        block with the \"host\"."
-                .to_owned());
+            return Err(ConnectionError::NoBlock);
         }
         let blocks: Vec<Arguments> = blocks.iter().rev().map(Arguments::new).collect();
         let text = |name: &str| blocks.iter().find_map(|block| block.filled(name));
         refuse(&text, &blocks)?;
-        let host = text("host")
-            .ok_or("The argument \"host\" of the connection is empty. Give the name or the address of the machine.")?;
+        let host = text("host").ok_or(ConnectionError::NoHost)?;
         let port = |name: &str| match blocks.iter().map(|block| block.value(name)).find(|value| !value.is_null()) {
             None => Ok(None),
             Some(port) => match port.as_number().and_then(|port| u16::try_from(port.to_u64()?).ok()) {
                 Some(0) => Ok(None),
                 Some(port) => Ok(Some(port)),
-                None => Err(format!("The argument {name:?} of the connection is no port: give a number up to 65535.")),
+                None => Err(ConnectionError::Port(name.to_owned())),
             },
         };
         let target = Endpoint {
@@ -146,34 +174,26 @@ fn bare(host: &str) -> String {
 }
 
 /// Refuses unsupported settings of a connection.
-fn refuse(text: &dyn Fn(&str) -> Option<String>, blocks: &[Arguments]) -> Result<(), String> {
+fn refuse(text: &dyn Fn(&str) -> Option<String>, blocks: &[Arguments]) -> Result<(), ConnectionError> {
     match text("type").as_deref() {
         None | Some("ssh") => {}
         Some("winrm") => {
-            return Err(
-                "Groma reaches machines over SSH only, not over WinRM. OpenSSH is a part of Windows: install it \
-                        there and set the type of the connection to \"ssh\"."
-                    .to_owned(),
-            );
+            return Err(ConnectionError::WinRm);
         }
-        Some(other) => return Err(format!("There is no type of connection {other:?}. Leave it out, or give \"ssh\".")),
+        Some(other) => return Err(ConnectionError::UnknownType(other.to_owned())),
     }
     if text("target_platform").is_some_and(|platform| platform != "unix") {
-        return Err("Scripts run on machines with a POSIX shell only: target_platform must be \"unix\".".to_owned());
+        return Err(ConnectionError::Platform);
     }
     if blocks.iter().any(|block| block.filled("proxy_host").is_some()) {
-        return Err("Groma reaches machines directly or through a bastion, not through a proxy. Give bastion_host \
-                    instead of proxy_host."
-            .to_owned());
+        return Err(ConnectionError::Proxy);
     }
     Ok(())
 }
 
-fn timeout(text: &str) -> Result<Duration, String> {
+fn timeout(text: &str) -> Result<Duration, ConnectionError> {
     let nanoseconds = groma_lang::parse_duration(text).ok().and_then(|duration| u64::try_from(duration).ok());
-    nanoseconds
-        .map(Duration::from_nanos)
-        .ok_or_else(|| format!("The timeout {text:?} of the connection is none: give one such as \"30s\" or \"5m\"."))
+    nanoseconds.map(Duration::from_nanos).ok_or_else(|| ConnectionError::Timeout(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -208,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_refused_with_a_way_out() {
+    fn unsupported_connections_suggest_an_alternative() {
         let refused = [
             (block(&[("host", "a"), ("type", "winrm")]), "OpenSSH"),
             (block(&[("host", "a"), ("type", "telnet")]), "\"ssh\""),
@@ -220,7 +240,7 @@ mod tests {
         ];
         for (arguments, words) in refused {
             let problem = Connection::new(&[arguments]).unwrap_err();
-            assert!(problem.contains(words), "{problem}");
+            assert!(problem.to_string().contains(words), "{problem}");
         }
     }
 }

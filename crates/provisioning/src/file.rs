@@ -36,7 +36,11 @@ pub(super) fn problem(arguments: &Arguments) -> Option<Diagnostic> {
         (false, false) => "Must provide one of 'source' or 'content'",
         _ => return None,
     };
-    Some(Diagnostic::error(summary, "Give either the path of what is sent, \"source\", or its text, \"content\"."))
+    Some(Diagnostic::error(
+        summary,
+        "Set either \"source\", the path of a file or directory, or \"content\", the \
+     text of a file.",
+    ))
 }
 
 enum What {
@@ -61,9 +65,14 @@ impl Copy {
 
     pub(super) fn run(&self, connection: &Connection, runner: &Runner) -> Result<(), Failure> {
         if self.destination.is_empty() {
-            return Err(Failure::new(SUMMARY, "The argument \"destination\" is empty. Give a path on the machine."));
+            return Err(Failure::new(
+                SUMMARY,
+                "The argument \"destination\" is empty. Set it to a path on the \
+             machine.",
+            ));
         }
-        let session = Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem))?;
+        let session =
+            Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem.to_string()))?;
         self.send(&session).map_err(|problem| {
             Failure::new(SUMMARY, format!("Upload failed: {problem}", problem = io_reason(&problem)))
         })

@@ -1,7 +1,7 @@
 //! Provisioners: programs that run on this machine, or over ssh on another one, when an object is created or destroyed.
 //!
-//! This crate knows the arguments of each type and runs them ([`Task`]). It does not evaluate configurations, and knows
-//! neither objects nor the order of a run: the engine does all that, and hands in values.
+//! This crate defines the arguments of each type and runs provisioners ([`Task`]). The engine evaluates configurations and decides
+//! about the order.
 
 mod arguments;
 mod connection;

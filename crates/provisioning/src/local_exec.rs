@@ -66,7 +66,7 @@ impl LocalExec {
     /// Runs the command; `tell` is called with every line that it prints.
     pub(super) fn run(&self, runner: &Runner, tell: &dyn Fn(&str)) -> Result<(), Failure> {
         if self.command.is_empty() {
-            let detail = "The argument \"command\" is empty. Give the command that is to run.";
+            let detail = "The argument \"command\" is empty. Set it to the command to run.";
             return Err(Failure::new("Invalid local-exec provisioner command", detail));
         }
         let show = |line: &str| tell(self.secret.unwrap_or(line));

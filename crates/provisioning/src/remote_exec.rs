@@ -34,8 +34,8 @@ pub(super) fn problem(arguments: &Arguments) -> Option<Diagnostic> {
     (set != 1).then(|| {
         Diagnostic::error(
             "Invalid remote-exec provisioner configuration",
-            "Exactly one of \"inline\", \"script\" and \"scripts\" is needed: lines of a script, the path of one, or the paths \
-             of several.",
+            "Set exactly one of \"inline\" (script lines), \"script\" (the path of a script) and \"scripts\" \
+             (several paths).",
         )
     })
 }
@@ -61,13 +61,14 @@ impl RemoteExec {
         Self { scripts, secret: arguments.secret }
     }
 
-    pub(super) fn run(&self, connection: &Connection, runner: &Runner, tell: &dyn Fn(&str)) -> Result<(), Failure> {
-        let tell = |line: &str| tell(self.secret.unwrap_or(line));
+    pub(super) fn run(&self, connection: &Connection, runner: &Runner, output: &dyn Fn(&str)) -> Result<(), Failure> {
+        let output = |line: &str| output(self.secret.unwrap_or(line));
         let texts = self.scripts.iter().map(Script::text).collect::<Result<Vec<_>, _>>()?;
-        announce(connection, &tell);
-        let session = Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem))?;
-        tell("Connected!");
-        texts.iter().try_for_each(|text| run_script(&session, connection, text, &tell))
+        announce(connection, &output);
+        let session =
+            Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem.to_string()))?;
+        output("Connected!");
+        texts.iter().try_for_each(|text| run_script(&session, connection, text, &output))
     }
 }
 
@@ -86,33 +87,38 @@ impl Script {
     }
 }
 
-fn announce(connection: &Connection, tell: &dyn Fn(&str)) {
+fn announce(connection: &Connection, output: &dyn Fn(&str)) {
     let lines = |endpoint: &super::connection::Endpoint| {
-        tell(&format!("  Host: {}", endpoint.host));
-        tell(&format!("  User: {}", endpoint.user));
-        tell(&format!("  Password: {}", endpoint.password.is_some()));
-        tell(&format!("  Private key: {}", endpoint.private_key.is_some()));
-        tell(&format!("  Certificate: {}", endpoint.certificate.is_some()));
+        output(&format!("  Host: {}", endpoint.host));
+        output(&format!("  User: {}", endpoint.user));
+        output(&format!("  Password: {}", endpoint.password.is_some()));
+        output(&format!("  Private key: {}", endpoint.private_key.is_some()));
+        output(&format!("  Certificate: {}", endpoint.certificate.is_some()));
     };
-    tell("Connecting to remote host via SSH...");
+    output("Connecting to remote host via SSH...");
     lines(&connection.target);
-    tell(&format!("  SSH Agent: {}", connection.agent != Agent::Ignored));
-    tell(&format!("  Checking Host Key: {}", connection.target.host_key.is_some()));
-    tell("  Target Platform: unix");
+    output(&format!("  SSH Agent: {}", connection.agent != Agent::Ignored));
+    output(&format!("  Checking Host Key: {}", connection.target.host_key.is_some()));
+    output("  Target Platform: unix");
     if let Some(bastion) = &connection.bastion {
-        tell("Using configured bastion host...");
+        output("Using configured bastion host...");
         lines(bastion);
-        tell(&format!("  Checking Host Key: {}", bastion.host_key.is_some()));
+        output(&format!("  Checking Host Key: {}", bastion.host_key.is_some()));
     }
 }
 
-fn run_script(session: &Session<'_>, connection: &Connection, text: &str, tell: &dyn Fn(&str)) -> Result<(), Failure> {
-    let place = connection.script_path.replace("%RAND%", &random_digits());
-    send_text(session, &place, text, 0o700).map_err(|problem| {
+fn run_script(
+    session: &Session<'_>,
+    connection: &Connection,
+    text: &str,
+    output: &dyn Fn(&str),
+) -> Result<(), Failure> {
+    let script = connection.script_path.replace("%RAND%", &random_digits());
+    send_text(session, &script, text, 0o700).map_err(|problem| {
         Failure::new(SUMMARY, format!("Failed to upload script: {problem}", problem = io_reason(&problem)))
     })?;
-    let path = quoted_path(&place);
-    let ran = session.run(&format!("chmod 0700 {path} && exec {path}"), &mut |line| tell(line));
+    let path = quoted_path(&script);
+    let ran = session.run(&format!("chmod 0700 {path} && exec {path}"), &mut |line| output(line));
     // Scripts may hold what nobody else should read.
     let _ = session.run(&format!("rm -f {path}"), &mut |_| {});
     match ran {
@@ -122,11 +128,12 @@ fn run_script(session: &Session<'_>, connection: &Connection, text: &str, tell: 
                 255 => "Process exited with status 255, or the connection was lost".to_owned(),
                 code => format!("Process exited with status {code}"),
             });
-            Err(Failure::new(SUMMARY, format!("error executing \"{place}\": {ending}")))
+            Err(Failure::new(SUMMARY, format!("error executing \"{script}\": {ending}")))
         }
-        Err(problem) => {
-            Err(Failure::new(SUMMARY, format!("error executing \"{place}\": {problem}", problem = io_reason(&problem))))
-        }
+        Err(problem) => Err(Failure::new(
+            SUMMARY,
+            format!("error executing \"{script}\": {problem}", problem = io_reason(&problem)),
+        )),
     }
 }
 

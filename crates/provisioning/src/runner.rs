@@ -28,9 +28,9 @@ pub enum Urgency {
 /// A future that a trait object returns.
 type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// The wish of whoever started the run that it stops.
+/// The cancellation of the run.
 pub trait Interruption: Send + Sync {
-    /// Returns how urgently programs are to end; none while the run goes on.
+    /// Returns how urgently programs must end; `None` without a cancellation.
     fn urgency(&self) -> Option<Urgency>;
 
     /// Waits until programs are to end at least as urgently as this.
@@ -122,18 +122,18 @@ fn each_line(reader: &mut impl BufRead, tell: &mut dyn FnMut(&str)) -> std::io::
         let found = end.and_then(|at| read.get(at)).copied();
         let used = end.map_or(read.len(), |at| at + 1);
         reader.consume(used);
-        let is_told = match found {
+        let is_reported = match found {
             Some(b'\n') => !line.is_empty() || !is_ended,
             Some(_) => !line.is_empty(),
             None => line.len() >= LONGEST_LINE && is_whole(&line),
         };
-        if is_told {
+        if is_reported {
             tell(&String::from_utf8_lossy(&line));
         }
-        if is_told || found.is_some() {
+        if is_reported || found.is_some() {
             line.clear();
         }
-        is_ended = found == Some(b'\r') && (is_told || is_ended);
+        is_ended = found == Some(b'\r') && (is_reported || is_ended);
     }
     if !line.is_empty() {
         tell(&String::from_utf8_lossy(&line));

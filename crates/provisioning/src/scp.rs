@@ -38,7 +38,7 @@ impl<W: Write, R: Read> Sender<W, R> {
         self.acknowledged()?;
         let sent = io::copy(&mut content.take(length), &mut self.to)?;
         if sent != length {
-            return Err(io::Error::other(format!("{name} became shorter while it was sent")));
+            return Err(io::Error::other(format!("{name} was truncated while it was uploaded")));
         }
         self.to.write_all(&[0])?;
         self.to.flush()?;
@@ -76,7 +76,11 @@ impl<W: Write, R: Read> Sender<W, R> {
 
     fn folder_at(&mut self, name: &str, path: &Path, depth: usize) -> io::Result<()> {
         if depth > DEPTH {
-            return Err(io::Error::other(format!("{}: folders are too deep, or a link leads back", path.display())));
+            return Err(io::Error::other(format!(
+                "{}: directories are nested too deeply, or a symbolic link forms a \
+             cycle",
+                path.display()
+            )));
         }
         let facts = fs::metadata(path).map_err(|problem| naming(path, &problem))?;
         writeln!(self.to, "D{:04o} 0 {}", mode(&facts), one_line(name)?)?;
@@ -109,7 +113,7 @@ impl<W: Write, R: Read> Sender<W, R> {
         let mut answer = [0];
         self.from
             .read_exact(&mut answer)
-            .map_err(|_| io::Error::other("the program scp there ended, or is missing"))?;
+            .map_err(|_| io::Error::other("the scp program on the machine ended unexpectedly, or is missing"))?;
         if answer == [0] {
             return Ok(());
         }
@@ -125,7 +129,7 @@ impl<W: Write, R: Read> Sender<W, R> {
 /// A line break in a name would begin the next message.
 fn one_line(name: &str) -> io::Result<&str> {
     match name.contains(['\n', '\r', '\0']) || name.is_empty() || name == ".." {
-        true => Err(io::Error::other(format!("{name:?} cannot be the name of a file there"))),
+        true => Err(io::Error::other(format!("{name:?} is not a valid file name on the machine"))),
         false => Ok(name),
     }
 }
@@ -198,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_other_side_refuses_is_told_in_its_words() {
+    fn errors_of_the_remote_side_are_reported_verbatim() {
         let there = tempfile::tempdir().unwrap();
         let missing = there.path().join("missing/folder");
         let Some(sent) = received("-t", &missing, |sender| sender.file("x", 0o644, 1, &mut &b"x"[..])) else { return };

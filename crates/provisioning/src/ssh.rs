@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use groma_diagnostics::io_reason;
 use groma_private_file::PrivateFile;
 use tempfile::TempDir;
+use thiserror::Error;
 
 use super::connection::{Agent, Connection, Endpoint};
 use super::runner::Runner;
@@ -20,6 +21,23 @@ use super::scp::Sender;
 /// Tell the helper below what to answer; a program's environment is seen by its user only.
 const SECRET: &str = "GROMA_SSH_SECRET";
 const BASTION_SECRET: &str = "GROMA_SSH_BASTION_SECRET";
+
+/// The reason why no connection was made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum SshError {
+    #[error("Cannot prepare the connection: {0}.")]
+    NotPrepared(String),
+    #[error("Cannot start the program \"ssh\": {0}.")]
+    NotStarted(String),
+    /// The state of the program `ssh` is unknown.
+    #[error("{0}")]
+    NotWatched(String),
+    #[error("The run was interrupted while connecting.")]
+    Interrupted,
+    /// No attempt succeeded; holds what the last one printed.
+    #[error("timeout - last error: {0}")]
+    Timeout(String),
+}
 
 /// A machine that one is logged in to, until this is dropped.
 pub(super) struct Session<'r> {
@@ -35,9 +53,8 @@ impl<'r> Session<'r> {
     /// # Errors
     ///
     /// What was wrong last, for people.
-    pub(super) fn open(connection: &Connection, runner: &'r Runner) -> Result<Self, String> {
-        let files = Files::new(connection)
-            .map_err(|problem| format!("Cannot prepare the connection: {problem}.", problem = io_reason(&problem)))?;
+    pub(super) fn open(connection: &Connection, runner: &'r Runner) -> Result<Self, SshError> {
+        let files = Files::new(connection).map_err(|problem| SshError::NotPrepared(io_reason(&problem)))?;
         let end = Instant::now() + connection.timeout;
         let mut pause = Duration::from_millis(500);
         loop {
@@ -46,7 +63,7 @@ impl<'r> Session<'r> {
                 Err(problem) => problem,
             };
             if Instant::now() + pause >= end {
-                return Err(format!("timeout - last error: {problem}"));
+                return Err(SshError::Timeout(problem));
             }
             let resume = Instant::now() + pause;
             while Instant::now() < resume {
@@ -74,10 +91,10 @@ impl<'r> Session<'r> {
     pub(super) fn send(
         &self,
         flags: &str,
-        place: &str,
+        target: &str,
         send: impl FnOnce(&mut Sender<ChildStdin, ChildStdout>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut command = self.command(&format!("scp {flags} {}", quoted_path(place)));
+        let mut command = self.command(&format!("scp {flags} {}", quoted_path(target)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut scp = self.runner.start(command)?;
         let ends = scp.child.stdin.take().zip(scp.child.stdout.take());
@@ -111,8 +128,8 @@ impl Drop for Session<'_> {
     }
 }
 
-fn check_stop(runner: &Runner) -> Result<(), String> {
-    if runner.is_stopped() { Err("The run was interrupted while connecting.".to_owned()) } else { Ok(()) }
+fn check_stop(runner: &Runner) -> Result<(), SshError> {
+    if runner.is_stopped() { Err(SshError::Interrupted) } else { Ok(()) }
 }
 
 /// One attempt. The outer error ends all attempts.
@@ -121,24 +138,19 @@ fn log_in(
     files: &Files,
     end: Instant,
     runner: &Runner,
-) -> Result<Result<Child, String>, String> {
+) -> Result<Result<Child, String>, SshError> {
     check_stop(runner)?;
     let said = files.folder.path().join("said");
     let mut master = files
         .master(connection, end.saturating_duration_since(Instant::now()), &said)
         .and_then(|mut command| command.spawn())
-        .map_err(|problem| {
-            format!(
-                "The program \"ssh\", which makes the connection, cannot be started: {problem}.",
-                problem = io_reason(&problem)
-            )
-        })?;
+        .map_err(|problem| SshError::NotStarted(io_reason(&problem)))?;
     loop {
         // The socket comes into being when the login has worked.
         if files.socket().exists() {
             return Ok(Ok(master));
         }
-        let ended = master.try_wait().map_err(|problem| io_reason(&problem))?;
+        let ended = master.try_wait().map_err(|problem| SshError::NotWatched(io_reason(&problem)))?;
         let stopped = check_stop(runner);
         if ended.is_none() && stopped.is_ok() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
@@ -149,8 +161,8 @@ fn log_in(
         stopped?;
         let words = fs::read_to_string(&said).unwrap_or_default();
         let last = words.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("no answer").to_owned();
-        let place = format!("{}@{}:{}", connection.target.user, connection.target.host, connection.target.port);
-        return Ok(Err(format!("{place}: {last}")));
+        let target = format!("{}@{}:{}", connection.target.user, connection.target.host, connection.target.port);
+        return Ok(Err(format!("{target}: {last}")));
     }
 }
 

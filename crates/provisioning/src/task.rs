@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// Returns the problem with arguments that conform to the schema; none where there is none, or where values are unknown.
+    /// Returns the problem with arguments that conform to the schema; `None` for valid or unknown arguments.
     pub fn problem(self, arguments: &Value) -> Option<Diagnostic> {
         match self {
             Self::LocalExec => None,
@@ -92,7 +92,8 @@ impl Task {
     /// The blocks make no connection.
     pub fn new(kind: Kind, arguments: &Value, connections: &[Value]) -> Result<Self, InvalidConnection> {
         let arguments = Arguments::new(arguments);
-        let connection = || Connection::new(connections).map_err(|reason| InvalidConnection { reason });
+        let connection =
+            || Connection::new(connections).map_err(|error| InvalidConnection { reason: error.to_string() });
         Ok(Self(match kind {
             Kind::LocalExec => Work::LocalExec(LocalExec::new(&arguments)),
             Kind::RemoteExec => Work::RemoteExec(RemoteExec::new(&arguments), connection()?),
@@ -100,7 +101,7 @@ impl Task {
         }))
     }
 
-    /// Runs it on a thread of its own; `tell` gets each line that it prints. It does not begin once the run is to stop.
+    /// Runs it on a thread of its own; `output` gets each line that it prints. It does not begin once the run is to stop.
     ///
     /// # Errors
     ///
@@ -108,14 +109,14 @@ impl Task {
     pub async fn run(
         self,
         interruption: Arc<dyn Interruption>,
-        tell: impl Fn(&str) + Send + 'static,
+        output: impl Fn(&str) + Send + 'static,
     ) -> Result<(), Failure> {
         const SUMMARY: &str = "Provisioner error";
         let runner = Runner::new(interruption);
         if runner.is_stopped() {
             return Err(Failure::new(SUMMARY, "The run was interrupted before the provisioner began."));
         }
-        match runner.drive(move |runner| self.0.run(runner, &tell)).await {
+        match runner.drive(move |runner| self.0.run(runner, &output)).await {
             Ok(Some(ended)) => ended,
             Ok(None) => Err(Failure::new(SUMMARY, "The provisioner's thread ended without a result.")),
             Err(error) => Err(Failure::new(SUMMARY, no_thread(&error))),
@@ -124,10 +125,10 @@ impl Task {
 }
 
 impl Work {
-    fn run(&self, runner: &Runner, tell: &dyn Fn(&str)) -> Result<(), Failure> {
+    fn run(&self, runner: &Runner, output: &dyn Fn(&str)) -> Result<(), Failure> {
         match self {
-            Self::LocalExec(command) => command.run(runner, tell),
-            Self::RemoteExec(scripts, connection) => scripts.run(connection, runner, tell),
+            Self::LocalExec(command) => command.run(runner, output),
+            Self::RemoteExec(scripts, connection) => scripts.run(connection, runner, output),
             Self::File(copy, connection) => copy.run(connection, runner),
         }
     }
@@ -135,8 +136,8 @@ impl Work {
 
 fn no_thread(error: &std::io::Error) -> String {
     format!(
-        "The provisioner needs a thread, and none can be started: {}. Raise the limit on processes and threads (ulimit -u), or end \
-         other programs.",
+        "Cannot start a thread for the provisioner: {}. Raise the limit on processes and threads (ulimit -u), or \
+         end other programs.",
         io_reason(error)
     )
 }

@@ -31,7 +31,7 @@ pub(crate) fn upgrade(script: &ResourceScript, request: &UpgradeRequest) -> Upgr
         Ok(upgraded_state) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
         Err(problem) => UpgradeResponse {
             upgraded_state: Value::NULL,
-            diagnostics: ProviderDiagnostic::error("Unreadable stored object", problem).into(),
+            diagnostics: ProviderDiagnostic::error("Unreadable stored object", problem.to_string()).into(),
         },
     }
 }

@@ -1,9 +1,10 @@
 //! The content of a file as a whole, of which a reader never takes a part for all of it.
 
-use std::io;
-use std::thread;
+use std::ops::Range;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{Builder, Scope};
+use std::{io, thread};
 
-use crate::early_sync::EarlySync;
 use crate::file::Take;
 use crate::storage::Storage;
 
@@ -123,6 +124,43 @@ pub(crate) fn is_unfinished(content: &[u8]) -> bool {
     matches!(content.first(), Some(&(UNFINISHED | 0)))
 }
 
+/// Starts syncing a file while it is written from its beginning to its end, on a thread of its own once there is much.
+///
+/// Only makes a later [`Storage::sync`] shorter. That call is the one that guarantees durability and reports failures.
+pub(crate) struct EarlySync<'scope, 'env> {
+    storage: &'env dyn Storage,
+    scope: &'scope Scope<'scope, 'env>,
+    /// The end of the bytes that were already sent to the disk.
+    sent: u64,
+    ranges: Option<Sender<Range<u64>>>,
+}
+
+/// The number of bytes that are sent at once.
+const MUCH: u64 = 4 << 20;
+
+impl<'scope, 'env> EarlySync<'scope, 'env> {
+    pub fn of(storage: &'env dyn Storage, scope: &'scope Scope<'scope, 'env>) -> Self {
+        Self { storage, scope, sent: 0, ranges: None }
+    }
+
+    /// Everything up to `length` has been written.
+    pub fn written(&mut self, length: u64) {
+        if length - self.sent < MUCH {
+            return;
+        }
+        let (storage, scope) = (self.storage, self.scope);
+        let ranges = self.ranges.get_or_insert_with(|| {
+            let (ranges, written) = mpsc::channel::<Range<u64>>();
+            let start = move || written.into_iter().for_each(|range| storage.start_sync(range));
+            // Without a thread nothing is sent early.
+            let _ = Builder::new().name("sync".to_owned()).spawn_scoped(scope, start);
+            ranges
+        });
+        let _ = ranges.send(self.sent..length);
+        self.sent = length;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_file_is_replaced_in_place() {
+    fn a_regular_file_is_replaced() {
         let file = tempfile::tempfile().unwrap();
         for content in ["{\"long\":1}", "{}", "", "{\"longer\":12}"] {
             replace_content(&file, &[content.as_bytes()]).unwrap();

@@ -152,7 +152,7 @@ fn skip_space(bytes: &[u8], at: usize) -> usize {
     at + space.count()
 }
 
-/// The bytes of a JSON string that need an escape or a look at what follows.
+/// The bytes of a JSON string that need escaping or depend on the next byte.
 const SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let mut at = 0;

@@ -5,7 +5,6 @@
 
 mod content;
 mod dependencies;
-mod early_sync;
 mod error;
 pub mod file;
 mod journal;

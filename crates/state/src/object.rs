@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use groma_address::{Name, ProviderConfig};
-use groma_value::{Path, Type, Value};
+use groma_value::{Path, StoredError, Type, Value};
 use sha2::{Digest, Sha256};
 
 use crate::dependencies::Dependencies;
@@ -125,7 +125,7 @@ pub struct ObjectRecord {
     pub attributes: AttributesJson,
     /// The paths of sensitive values in the attributes.
     pub sensitive_attributes: Vec<Path>,
-    /// The private data of the provider; empty if there is none.
+    /// The private data of the provider; may be empty.
     pub private: Arc<[u8]>,
     /// Its identity, if the provider gives one.
     pub identity: Option<Arc<Identity>>,
@@ -204,10 +204,10 @@ impl ObjectRecord {
     /// # Errors
     ///
     /// Fails if the attributes do not have that type; the message says where.
-    pub fn decode(&self, ty: &Type) -> Result<Value, String> {
+    pub fn decode(&self, ty: &Type) -> Result<Value, StoredError> {
         match self.flat_attributes() {
-            Some(flat) => groma_value::flat::decode(&flat, ty),
-            None => groma_value::json::from_stored(self.attributes.as_bytes(), ty).map_err(|error| error.to_string()),
+            Some(flat) => Ok(groma_value::flat::decode(&flat, ty)?),
+            None => Ok(groma_value::json::from_stored(self.attributes.as_bytes(), ty)?),
         }
     }
 

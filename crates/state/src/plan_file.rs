@@ -1,7 +1,7 @@
 //! The file of a saved plan: a zip archive of named parts.
 //!
 //! What the parts hold is the engine's matter. The container says which version wrote it, because only that version
-//! may apply it, keeps its parts from being mixed up or cut off, and is written all or nothing, for its owner only:
+//! may apply it, protects its parts from being mixed up or truncated, and is written all or nothing, for its owner only:
 //! a plan holds secrets in clear.
 
 use std::collections::BTreeMap;

@@ -56,14 +56,14 @@ impl Window {
     #[cfg(target_os = "linux")]
     pub fn put(&mut self, bytes: &[u8], at: u64) -> bool {
         let from = at.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
-        let place = from.and_then(|from| self.memory.get_mut(from..from.checked_add(bytes.len())?));
-        let Some((place, (head, rest))) = place.map(|place| (place, bytes.split_at(HEAD.min(bytes.len())))) else {
+        let slice = from.and_then(|from| self.memory.get_mut(from..from.checked_add(bytes.len())?));
+        let Some((slice, (head, rest))) = slice.map(|slice| (slice, bytes.split_at(HEAD.min(bytes.len())))) else {
             return false;
         };
         // The first bytes announce the rest: a concurrent reader, or the next run after a kill, must not find them alone.
-        place[head.len()..].copy_from_slice(rest);
+        slice[head.len()..].copy_from_slice(rest);
         fence(Ordering::Release);
-        place[..head.len()].copy_from_slice(head);
+        slice[..head.len()].copy_from_slice(head);
         true
     }
 

@@ -1,7 +1,19 @@
 //! The error type of the JSON and msgpack codecs.
 
+use crate::flat::FlatError;
 use crate::path::{Path, PathStep};
 use std::fmt;
+
+/// The reason why a stored object does not have the type of its schema.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoredError {
+    /// The object is stored as JSON.
+    #[error(transparent)]
+    Json(#[from] CodecError),
+    /// The object is stored as flatmap attributes.
+    #[error(transparent)]
+    Flat(#[from] FlatError),
+}
 
 /// An error of encoding or decoding a value as JSON or msgpack.
 #[derive(Clone, Debug, PartialEq, Eq)]

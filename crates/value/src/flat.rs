@@ -5,14 +5,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use thiserror::Error;
+
 use crate::{Name, Number, Type, Value};
+
+/// The reason why flatmap attributes do not match a type, with the path of the attribute.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FlatError {
+    /// The type of all attributes is not an object type.
+    #[error("the type of flatmap attributes must be an object")]
+    NoObject,
+    /// The type of the attribute is unknown.
+    #[error("{0} has a dynamic type, which flatmap attributes cannot represent")]
+    Dynamic(String),
+    /// The string is not a bool.
+    #[error("{0} is not a bool")]
+    NoBool(String),
+    /// The string is not a number.
+    #[error("{0} is not a number")]
+    NoNumber(String),
+    /// The element count is not a number.
+    #[error("the element count of {0} is not a number")]
+    NoCount(String),
+    /// The element count is higher than the number of attributes.
+    #[error("the element count of {0} exceeds the number of stored attributes")]
+    GreatCount(String),
+}
 
 /// Decodes flatmap attributes as an object of type `ty`; missing attributes become null.
 ///
 /// # Errors
 ///
 /// The path of an attribute that does not match its type. The value itself is omitted, because it may be a secret.
-pub fn decode(flat: &BTreeMap<String, String>, ty: &Type) -> Result<Value, String> {
+pub fn decode(flat: &BTreeMap<String, String>, ty: &Type) -> Result<Value, FlatError> {
     Flat(flat).object("", ty)
 }
 
@@ -20,7 +45,7 @@ struct Flat<'a>(&'a BTreeMap<String, String>);
 
 impl Flat<'_> {
     /// Decodes the value at `path`.
-    fn part(&self, path: &str, ty: &Type) -> Result<Value, String> {
+    fn part(&self, path: &str, ty: &Type) -> Result<Value, FlatError> {
         match ty {
             Type::Bool | Type::Number | Type::String => self.simple(path, ty),
             Type::Object(_) => self.object(&format!("{path}."), ty),
@@ -41,28 +66,28 @@ impl Flat<'_> {
                 // the key.
                 let entries = self.below(path).filter(|name| *name != "%");
                 let entries = entries.map(|name| Ok((name, self.part(&format!("{path}.{name}"), element)?)));
-                entries.collect::<Result<Vec<_>, String>>().map(|entries| Value::map_of(element.clone(), entries))
+                entries.collect::<Result<Vec<_>, FlatError>>().map(|entries| Value::map_of(element.clone(), entries))
             }),
-            Type::Dynamic => Err(format!("{path} has a dynamic type, which flatmap attributes cannot represent")),
+            Type::Dynamic => Err(FlatError::Dynamic(path.to_owned())),
         }
     }
 
-    fn object(&self, prefix: &str, ty: &Type) -> Result<Value, String> {
+    fn object(&self, prefix: &str, ty: &Type) -> Result<Value, FlatError> {
         let Type::Object(object) = ty else {
-            return Err("the type of flatmap attributes must be an object".to_owned());
+            return Err(FlatError::NoObject);
         };
         let attribute = |(name, ty): (&_, &Type)| Ok((Name::clone(name), self.part(&format!("{prefix}{name}"), ty)?));
-        object.iter().map(attribute).collect::<Result<Vec<_>, String>>().map(Value::object)
+        object.iter().map(attribute).collect::<Result<Vec<_>, FlatError>>().map(Value::object)
     }
 
-    fn simple(&self, path: &str, ty: &Type) -> Result<Value, String> {
+    fn simple(&self, path: &str, ty: &Type) -> Result<Value, FlatError> {
         let Some(text) = self.0.get(path) else { return Ok(Value::null(ty.clone())) };
         match (ty, &**text) {
             (Type::Bool, "true" | "1") => Ok(Value::bool(true)),
             (Type::Bool, "false" | "0") => Ok(Value::bool(false)),
-            (Type::Bool, _) => Err(format!("{path} is not a bool")),
+            (Type::Bool, _) => Err(FlatError::NoBool(path.to_owned())),
             (Type::Number, text) => {
-                Number::parse(text).map(Value::number).map_err(|_| format!("{path} is not a number"))
+                Number::parse(text).map(Value::number).map_err(|_| FlatError::NoNumber(path.to_owned()))
             }
             (_, text) => Ok(Value::string(text)),
         }
@@ -74,13 +99,13 @@ impl Flat<'_> {
         path: &str,
         ty: &Type,
         sign: char,
-        make: impl FnOnce(usize) -> Result<Value, String>,
-    ) -> Result<Value, String> {
+        make: impl FnOnce(usize) -> Result<Value, FlatError>,
+    ) -> Result<Value, FlatError> {
         let Some(count) = self.0.get(&format!("{path}.{sign}")) else { return Ok(Value::null(ty.clone())) };
-        let count = count.parse().map_err(|_| format!("the element count of {path} is not a number"))?;
+        let count = count.parse().map_err(|_| FlatError::NoCount(path.to_owned()))?;
         // Every element has at least one entry. Reject a corrupt count before allocating millions of nulls.
         if count > self.0.len() {
-            return Err(format!("the element count of {path} exceeds the number of stored attributes"));
+            return Err(FlatError::GreatCount(path.to_owned()));
         }
         make(count)
     }
@@ -110,7 +135,7 @@ mod tests {
         Type::object([("it", ty)])
     }
 
-    fn read(parts: &[(&str, &str)], ty: Type) -> Result<Value, String> {
+    fn read(parts: &[(&str, &str)], ty: Type) -> Result<Value, FlatError> {
         decode(&flat(parts), &of(ty)).map(|value| value.element(&Value::string("it")).unwrap())
     }
 
@@ -159,7 +184,7 @@ mod tests {
             (&[("it.#", "4000000000")], Type::list(Type::String)),
             (&[("it", "s3cret")], Type::Dynamic),
         ] {
-            let problem = read(parts, ty).unwrap_err();
+            let problem = read(parts, ty).unwrap_err().to_string();
             assert!(problem.contains("it") && !problem.contains("s3cret"), "{problem}");
         }
     }

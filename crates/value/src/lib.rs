@@ -14,14 +14,13 @@ pub mod number;
 pub mod operations;
 mod path;
 mod refinement;
-mod set;
 mod text;
 mod types;
 mod value;
 
 pub use groma_diagnostics::Name;
 
-pub use codec::CodecError;
+pub use codec::{CodecError, StoredError};
 pub use convert::ConversionError;
 pub use marks::{Deprecation, Marks};
 pub use number::Number;

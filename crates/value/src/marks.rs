@@ -1,9 +1,12 @@
 //! Marks: properties that a value carries through expressions.
 
-use crate::Name;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
+
+use groma_address::DeprecationOrigin;
+
+use crate::Name;
 
 /// The marks of a value: sensitive, ephemeral, and deprecations.
 ///
@@ -12,7 +15,7 @@ use std::sync::Arc;
 /// because its elements have no stable paths.
 ///
 /// Marks only record; they enforce nothing. Renderers hide [sensitive](Marks::is_sensitive) values, the codecs refuse
-/// marked values, so whoever stores a value must strip its marks first and store their paths ([`crate::PathMarks`]),
+/// marked values, so code that stores a value must strip its marks first and store their paths ([`crate::PathMarks`]),
 /// and the evaluator reports [deprecations](Marks::deprecations) where a deprecated value is used.
 ///
 /// Sensitive and ephemeral are bit flags and deprecations are shared, so copying and merging marks is nearly free.
@@ -27,8 +30,8 @@ pub struct Marks {
 pub struct Deprecation {
     /// The author's message, which usually names the replacement.
     pub message: Name,
-    /// The deprecated item, such as `module.network.old`.
-    pub origin: Name,
+    /// The deprecated item.
+    pub origin: DeprecationOrigin,
 }
 
 const SENSITIVE: u8 = 1;

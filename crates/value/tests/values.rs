@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Content, refinements, typed_values, types, values};
+use groma_address::{DeprecationOrigin, ModulePath};
 use groma_value::operations::{self, TemplateBuilder};
 use groma_value::{
     Bound, Deprecation, IndexError, Kind, Length, Marks, Number, ObjectType, Path, Range, Refinement, RefinementError,
@@ -114,7 +115,8 @@ fn marks_for_missing_paths_move_to_closest_parent() {
 
 #[test]
 fn deprecations_are_collected() {
-    let old = |message: &str| Marks::deprecated(Deprecation { message: message.into(), origin: "module.m.old".into() });
+    let origin = DeprecationOrigin::Output { module: ModulePath::from_names(["m".into()]), name: "old".into() };
+    let old = |message: &str| Marks::deprecated(Deprecation { message: message.into(), origin: origin.clone() });
     let marks = old("use b").union(&old("use c")).union(&Marks::SENSITIVE);
     let messages: Vec<&str> = marks.deprecations().map(|deprecation| &*deprecation.message).collect();
     assert_eq!(messages, ["use b", "use c"]);

@@ -15,7 +15,7 @@ const AS_GROMA: &str = "GROMA_TEST_AS_GROMA";
 fn main() -> ExitCode {
     let arguments = std::env::args_os().skip(1).collect();
     if std::env::var_os(AS_GROMA).is_some() {
-        return ExitCode::from(groma_cli::run("groma", arguments));
+        groma_cli::run("groma", arguments).exit();
     }
     if arguments.iter().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;

@@ -5,11 +5,9 @@ mod scanner;
 
 use std::str::FromStr;
 
-use groma_diagnostics::{begins_name, continues_name};
-
 use crate::{
     AbsResource, ConfigResource, DEFAULT_PROVIDER_HOST, InstanceKey, ModuleInstance, ModulePath, ProviderAddress,
-    ProviderConfig, ResourceInstance, Target,
+    ProviderConfig, ResourceInstance, Target, begins_name, continues_name,
 };
 pub use error::ParseError;
 use scanner::Scanner;

@@ -1,8 +1,8 @@
 //! Scanner for the parts of an address: names, instance keys, modules, resources.
 
-use groma_diagnostics::{begins_name, continues_name};
+use crate::{begins_name, continues_name};
 
-use super::error::ParseError;
+use super::ParseError;
 use crate::{InstanceKey, Mode, ModuleInstance, ModulePath, ModuleStep, Name, Resource};
 
 /// Names that refer to something other than a resource in expressions. A resource type of such a name needs the prefix

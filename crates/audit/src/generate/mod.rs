@@ -1,9 +1,7 @@
 //! Generation of configurations from a schema.
 
-mod choices;
 mod hints;
 mod nearly_valid;
-mod random;
 mod values;
 
 use groma_provider::{
@@ -12,10 +10,10 @@ use groma_provider::{
 use groma_value::{Kind, PathStep, Type, Value};
 
 use crate::nested_objects::NestedObjects;
-use choices::{choices, is_argument, is_choice};
 use hints::ValueHints;
-use random::Random;
+use values::Random;
 use values::{Purpose, value};
+use values::{choices, is_argument, is_choice};
 
 /// The flaw of a nearly valid configuration, with the name of the argument.
 #[derive(Clone, Debug, PartialEq, Eq)]

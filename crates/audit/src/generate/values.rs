@@ -1,9 +1,9 @@
 //! Generation of values from a type.
 
+use groma_provider::{Block, Item, Nesting, Slot, Use};
 use groma_value::{Number, Type, Value};
 
 use super::hints::ValueHints;
-use super::random::Random;
 
 /// The attribute that a value is generated for.
 #[derive(Clone, Copy)]
@@ -105,4 +105,76 @@ fn text(purpose: Purpose<'_>, random: &mut Random) -> String {
     }
     let words = ["a", "one", "two", "three-four", "Upper", "with space", "12", "x1y2", "ümlaut", "tail "];
     random.one_of(&words).copied().unwrap_or("a").to_owned()
+}
+
+/// A splitmix64 generator: fast, seedable, and the same on every platform.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Returns a number below `end`, or 0 if `end` is 0.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        let end = u64::try_from(end.max(1)).unwrap_or(1);
+        usize::try_from(self.next() % end).unwrap_or_default()
+    }
+
+    /// Returns true with a probability of `percent` percent.
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// Returns a random element.
+    pub(crate) fn one_of<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
+        choices.get(self.below(choices.len()))
+    }
+}
+
+/// The nesting depth up to which optional arguments are tried individually.
+const MAX_CHOICE_DEPTH: usize = 4;
+
+/// Whether a configuration can set the attribute or block.
+pub(super) fn is_argument(slot: &Slot) -> bool {
+    match &slot.item {
+        Item::Attribute(attribute) => attribute.usage() != Use::Computed,
+        Item::Block(nested) => nested.nesting() != Nesting::Group || nested.block().slots().iter().any(is_argument),
+    }
+}
+
+/// Whether a configuration can both set and omit the attribute or block.
+pub(super) fn is_choice(slot: &Slot) -> bool {
+    match &slot.item {
+        Item::Attribute(attribute) => attribute.usage().is_optional(),
+        Item::Block(nested) => nested.min() == 0 && nested.nesting() != Nesting::Group,
+    }
+}
+
+/// Returns the paths of all optional arguments, including nested ones, as slot positions from the outside in. Outer
+/// arguments precede inner ones.
+pub(super) fn choices(block: &Block) -> Vec<Vec<usize>> {
+    let mut found = Vec::new();
+    let mut level = vec![(Vec::new(), block)];
+    for _ in 0..MAX_CHOICE_DEPTH {
+        let mut inner = Vec::new();
+        for (path, block) in level {
+            for (position, slot) in block.slots().iter().enumerate().filter(|(_, slot)| is_argument(slot)) {
+                let path: Vec<usize> = path.iter().copied().chain([position]).collect();
+                inner.extend(slot.item.nested().map(|(_, block)| (path.clone(), &**block)));
+                found.extend(is_choice(slot).then_some(path));
+            }
+        }
+        level = inner;
+    }
+    found
 }

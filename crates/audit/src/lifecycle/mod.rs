@@ -2,7 +2,6 @@
 
 mod after_create;
 mod checks;
-mod import;
 mod unmanaged;
 
 use std::sync::Arc;

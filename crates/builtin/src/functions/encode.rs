@@ -6,6 +6,8 @@ use groma_hcl::{is_identifier, write_literal};
 use groma_provider::Name;
 use groma_value::{Kind, Value};
 
+use super::error::CallError;
+
 /// The maximum nesting depth, a guard for the stack; values of the language never reach it.
 const MAX_DEPTH: usize = 512;
 
@@ -22,22 +24,19 @@ pub(super) fn expression(value: &Value) -> String {
 }
 
 /// Encodes an object or map as variable assignments.
-pub(super) fn tfvars(value: &Value) -> Result<Value, String> {
+pub(super) fn tfvars(value: &Value) -> Result<Value, CallError> {
     let pairs: Vec<(&Name, &Value)> = match value.kind() {
         Kind::Object(object) => object.iter().collect(),
         Kind::Map(map) => map.iter().collect(),
         _ => {
             let found = value.ty().friendly_name();
-            return Err(format!("an object with a value for each variable is required, not {found}"));
+            return Err(CallError::NoObject(found));
         }
     };
     let mut text = String::new();
     for (name, value) in pairs {
         if !is_identifier(name) {
-            return Err(format!(
-                "{name:?} is not a valid variable name: a name must start with a letter or underscore and may contain only \
-                 letters, digits, underscores and dashes"
-            ));
+            return Err(CallError::VariableName(name.to_string()));
         }
         let _ = write!(text, "{name} = ");
         write_value(value, &mut text, 0);

@@ -2,17 +2,20 @@
 
 mod decode;
 mod encode;
+mod error;
 
 use std::sync::{Arc, LazyLock};
 
 use groma_provider::{CallFunctionRequest, Description, FunctionError, FunctionSignature, Name, Parameter};
 use groma_value::{Type, Value};
 
+use error::CallError;
+
 /// A function with its implementation.
 struct Function {
     name: &'static str,
     signature: Arc<FunctionSignature>,
-    call: fn(&Value) -> Result<Value, String>,
+    call: fn(&Value) -> Result<Value, CallError>,
 }
 
 /// Returns all functions, sorted by name.
@@ -94,5 +97,5 @@ pub(crate) fn call(request: &CallFunctionRequest) -> Result<Value, FunctionError
         return failed("one argument is required".into(), None);
     };
     // Terraform attributes the error to the call, not to its single argument.
-    (function.call)(argument).or_else(|text| failed(text, None))
+    (function.call)(argument).or_else(|error| failed(error.to_string(), None))
 }

@@ -41,7 +41,7 @@ pub(super) fn ask(context: &mut Context, plan: &Plan) -> Result<Approval, Diagno
 }
 
 fn question(context: &Context, plan: &Plan) -> (String, String) {
-    let product = &context.wording.product;
+    let product = context.text_wording.product;
     let location = match &*context.settings.workspace {
         "default" => String::new(),
         workspace => format!(" in workspace {workspace:?}"),

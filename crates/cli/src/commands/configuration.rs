@@ -4,253 +4,300 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_address::Name;
 use groma_config::variables::VariableSources;
 use groma_config::{
     Calls, Configuration, DiskFiles, Files, InstalledModules, LoadOptions, LoadStatus, MemoryFiles, ModuleLocator,
-    ModuleManifest, ModuleRequest, Queries, References, TestDirectory, UNSUPPORTED_BACKEND, has_test_files, load,
-    load_with,
+    ModuleManifest, ModuleRequest, Queries, References, TestDirectory, has_test_files, load_with,
 };
-use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_value::Value;
-use indexmap::IndexMap;
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
 
 use super::context::Context;
 use super::default_registry::default_registry;
 use super::further_errors;
-use super::key_service::KeyServiceClient;
+use super::key_service::key_services;
 use super::outcome::fail;
 use super::variables::{ask_for_encryption, check_given, check_options_given};
 
-/// Treatment of a directory without configuration files.
+/// The reason for which a command loads the configuration. [`Purpose::tolerance`] is the table of what each one tolerates.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Empty {
-    /// An empty configuration, without an error.
+pub(super) enum Purpose {
+    /// `validate`, which reports further errors beside those of loading.
+    Validate,
+    /// `console` and `graph`, which work with a configuration whose references are invalid.
+    Inspect,
+    /// `import`, which reads the files of the directory given with `-config`.
+    Import,
+    /// `plan`.
+    Plan,
+    /// `apply` without a saved plan.
+    Apply,
+    /// `destroy`, `plan -destroy` and `refresh`, which the state alone is enough for.
+    Destroy,
+    /// `apply` of a saved plan, whose configuration was checked when it was planned.
+    ApplySavedPlan,
+    /// `query`.
+    Query,
+    /// `show` of the configuration.
+    Show,
+    /// `init` and other commands that need only blocks: they evaluate no expressions.
+    Blocks,
+    /// `providers`, which needs only blocks and has nothing to print without them.
+    ListProviders,
+    /// Commands that read a state: they need only the backend of the root module.
+    ReadState,
+    /// Commands that change or export a state.
+    ChangeState,
+}
+
+/// The problems of a configuration that a purpose tolerates, and the checks that it asks for.
+struct Tolerance {
+    references: References,
+    modules: CalledModules,
+    accepts: Accepted,
+    no_files: NoFiles,
+    variables: VariableChecks,
+}
+
+/// The treatment of modules that the root module calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CalledModules {
+    /// A module that is not installed is an error.
+    Required,
+    /// A module that is not installed is ignored, since it cannot configure the backend.
+    IfInstalled,
+    /// Called modules are not loaded.
+    Ignored,
+}
+
+/// The worst condition of a configuration that is still returned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Accepted {
+    /// Only a configuration without errors. The error result includes further errors that only a plan would find.
+    Valid,
+    /// A configuration without errors in what was loaded; nothing more is looked for.
+    ValidBackend,
+    /// A configuration with invalid references, returned with those errors.
+    InvalidReferences,
+    /// Any configuration that was loaded completely, returned with all errors.
+    Complete,
+}
+
+/// The treatment of a directory without configuration files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NoFiles {
+    /// An empty configuration.
     Fine,
     /// An error that warns about planning the destruction of everything.
-    NoPlan,
+    WouldPlanDestruction,
     /// An error that warns about destroying everything.
-    NoApply,
+    WouldDestroy,
     /// An error, because the command only reads the configuration.
     Nothing,
 }
 
-/// Loads a configuration for `validate`, with the errors found so far.
+/// The checks of variable values given on the command line and in the environment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum VariableChecks {
+    /// The command evaluates variables itself.
+    None,
+    /// The options must be readable.
+    Options,
+    /// Values must be readable and belong to declared variables.
+    Values,
+}
+
+impl Purpose {
+    /// Returns the row of this purpose in the table of tolerances.
+    fn tolerance(self) -> Tolerance {
+        use Accepted::{Complete, InvalidReferences, Valid, ValidBackend};
+        use CalledModules::{IfInstalled, Ignored, Required};
+        use NoFiles::{Fine, Nothing, WouldDestroy, WouldPlanDestruction};
+        use References::{BackendOnly, Checked, Unchecked};
+        use VariableChecks::{Options, Values};
+        let row = |references, modules, accepts, no_files, variables| Tolerance {
+            references,
+            modules,
+            accepts,
+            no_files,
+            variables,
+        };
+        match self {
+            Self::Validate => row(Checked, Required, Complete, Fine, VariableChecks::None),
+            Self::Inspect | Self::Import => row(Checked, Required, InvalidReferences, Fine, VariableChecks::None),
+            Self::Plan => row(Checked, Required, Valid, WouldPlanDestruction, VariableChecks::None),
+            Self::Apply => row(Checked, Required, Valid, WouldDestroy, VariableChecks::None),
+            Self::Destroy => row(Checked, Required, Valid, Fine, VariableChecks::None),
+            Self::ApplySavedPlan => row(Unchecked, Required, Valid, Fine, VariableChecks::None),
+            // Query files alone are enough for `query`.
+            Self::Query => row(Checked, Required, Valid, Fine, VariableChecks::None),
+            Self::Show => row(Checked, Required, Valid, Nothing, VariableChecks::None),
+            Self::Blocks => row(Unchecked, Required, Valid, Fine, Values),
+            Self::ListProviders => row(Unchecked, Required, Valid, Nothing, Values),
+            Self::ReadState => row(BackendOnly, Ignored, ValidBackend, Fine, Options),
+            Self::ChangeState => row(BackendOnly, IfInstalled, ValidBackend, Fine, Values),
+        }
+    }
+}
+
+/// A configuration with the errors that its purpose tolerates, and warnings.
+pub(super) type Loaded = (Configuration, Diagnostics);
+
+/// Loads the configuration of the working directory.
 ///
 /// # Errors
-/// The configuration cannot be read completely, so further errors would only be consequences.
-pub(super) fn load_to_check(
-    context: &Context,
-    directory: &Path,
-    queries: Queries,
-    tests: Option<TestDirectory>,
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { directory: directory.to_owned(), queries, tests, ..load_options(context) };
-    let disk = DiskFiles::new(".");
-    let empty = nothing();
-    let has_blocks = has_configuration(&DiskFiles::new(Path::new(".").join(directory)));
-    // `validate` succeeds in an empty directory, as in Terraform.
-    let is_empty = queries == Queries::Ignored && !has_blocks && !has_tests(&options);
-    let (options, files): (_, &dyn Files) = match is_empty {
-        true => (LoadOptions { directory: PathBuf::new(), ..options }, &empty),
-        false => (options, &disk),
-    };
-    whole(load(&options, &context.sources, files))
+/// The configuration has an error that the purpose does not tolerate.
+pub(super) fn load(context: &Context, purpose: Purpose) -> Result<Loaded, Diagnostics> {
+    load_with_options(context, purpose, load_options(context))
 }
 
-/// Loads the configuration for commands that inspect it. Its references may be invalid.
+/// Loads the configuration of the working directory with its test files.
 ///
 /// # Errors
-/// The configuration has errors other than invalid references.
-pub(super) fn load_to_inspect(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    load_to_check(context, Path::new(""), Queries::Ignored, None).and_then(readable).map_err(for_state_commands)
-}
-
-/// Loads the configuration, with its warnings.
-pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    load_here(context, &load_options(context), empty)
-}
-
-/// Loads the configuration without checking references, for commands that evaluate no expressions. Values of variables are
-/// checked nevertheless.
-pub(super) fn load_blocks(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    load_blocks_of(context, empty, None)
-}
-
-/// Loads the configuration like [`load_blocks`], with the test files and the modules that their runs use.
-pub(super) fn load_blocks_and_tests(
+/// The configuration has an error that the purpose does not tolerate.
+pub(super) fn load_with_tests(
     context: &Context,
-    empty: Empty,
+    purpose: Purpose,
     tests: TestDirectory,
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    load_blocks_of(context, empty, Some(tests))
-}
-
-fn load_blocks_of(
-    context: &Context,
-    empty: Empty,
-    tests: Option<TestDirectory>,
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { references: References::Unchecked, tests, ..load_options(context) };
-    let (configuration, mut diagnostics) = load_here(context, &options, empty)?;
-    diagnostics.append(check_given(context, &configuration.root)?);
-    Ok((configuration, diagnostics))
-}
-
-fn load_here(
-    context: &Context,
-    options: &LoadOptions,
-    empty: Empty,
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let disk = DiskFiles::new(".");
-    if has_configuration(&disk) || has_tests(options) {
-        return loaded(context, options, &disk);
-    }
-    may_be_empty(context, empty)?;
-    loaded(context, options, &nothing())
-}
-
-/// Returns the files of an empty configuration.
-fn nothing() -> MemoryFiles {
-    MemoryFiles::new().with("main.tf", "")
-}
-
-/// Returns the error for a directory without configuration files, unless `empty` allows it.
-fn may_be_empty(context: &Context, empty: Empty) -> Result<(), Diagnostics> {
-    match empty {
-        Empty::Fine => Ok(()),
-        Empty::Nothing => Err(fail(
-            "No configuration files",
-            "This directory contains no configuration files (.tf). Change to the directory of the configuration, or put \
-             -chdir=DIRECTORY before the command.",
-        )),
-        Empty::NoPlan => Err(fail(
-            "No configuration files",
-            "This directory contains no configuration files (.tf), so the plan would destroy all existing objects, which is \
-             probably not intended. Change to the directory of the configuration. To destroy everything, run plan with \
-             the -destroy option.",
-        )),
-        Empty::NoApply => Err(fail(
-            "No configuration files",
-            format!(
-                "This directory contains no configuration files (.tf), so apply would destroy all existing objects, which is \
-                 probably not intended. Change to the directory of the configuration. To destroy everything, run \
-                 '{} destroy'.",
-                context.wording.command
-            ),
-        )),
-    }
+) -> Result<Loaded, Diagnostics> {
+    load_with_options(context, purpose, LoadOptions { tests: Some(tests), ..load_options(context) })
 }
 
 /// Loads the configuration for a command that may prompt: it asks for variables that the state encryption depends on.
-pub(super) fn load_to_change(context: &mut Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let (configuration, warnings) = load_directory(context, empty)?;
-    if ask_for_encryption(context, &configuration.root)? {
-        return load_directory(context, empty);
+///
+/// # Errors
+/// The configuration has an error that the purpose does not tolerate, or the answer is missing.
+pub(super) fn load_with_prompts(context: &mut Context, purpose: Purpose) -> Result<Loaded, Diagnostics> {
+    let loaded = load(context, purpose)?;
+    match ask_for_encryption(context, &loaded.0.root)? {
+        // The answers are among the options now.
+        true => load(context, purpose),
+        false => Ok(loaded),
     }
-    Ok((configuration, warnings))
 }
 
-/// Loads the configuration in `files`. Its references may be invalid.
-pub(super) fn load_blocks_in(
+/// Loads the configuration of the directory in `options`, or of the working directory.
+///
+/// # Errors
+/// The configuration has an error that the purpose does not tolerate.
+pub(super) fn load_with_options(
     context: &Context,
+    purpose: Purpose,
+    options: LoadOptions,
+) -> Result<Loaded, Diagnostics> {
+    let has_blocks = has_configuration(&DiskFiles::new(Path::new(".").join(&options.directory)));
+    if has_blocks || has_tests(&options) || options.queries == Queries::Included {
+        return load_from(context, purpose, options, &DiskFiles::new("."));
+    }
+    refuse_without_files(context, purpose.tolerance().no_files)?;
+    let empty = MemoryFiles::new().with("main.tf", "");
+    load_from(context, purpose, LoadOptions { directory: PathBuf::new(), ..options }, &empty)
+}
+
+/// Loads the configuration in `files`.
+///
+/// # Errors
+/// The configuration has an error that the purpose does not tolerate.
+pub(super) fn load_from(
+    context: &Context,
+    purpose: Purpose,
+    options: LoadOptions,
     files: &dyn Files,
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    whole(load(&load_options(context), &context.sources, files)).and_then(readable).map_err(for_state_commands)
+) -> Result<Loaded, Diagnostics> {
+    let tolerance = purpose.tolerance();
+    if tolerance.variables == VariableChecks::Options {
+        check_options_given(context)?;
+    }
+    let calls = if tolerance.modules == CalledModules::Ignored { Calls::Ignored } else { Calls::Included };
+    let options = LoadOptions { references: tolerance.references, calls, ..options };
+    let (configuration, diagnostics) = read(context, tolerance.modules, &options, files);
+    let diagnostics = if purpose == Purpose::Validate { diagnostics } else { for_state_commands(diagnostics) };
+    let (configuration, mut diagnostics) = accept(context, tolerance.accepts, configuration, diagnostics)?;
+    if tolerance.variables == VariableChecks::Values {
+        diagnostics.append(check_given(context, &configuration.root)?);
+    }
+    Ok((configuration, diagnostics))
 }
 
-/// Loads the configuration of a saved plan with the variable values of that plan. References were checked during planning.
-pub(super) fn load_planned(
+fn read(
     context: &Context,
-    files: &dyn Files,
-    variables: &IndexMap<Name, Value>,
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options =
-        LoadOptions { early_variables: variables.clone(), references: References::Unchecked, ..load_options(context) };
-    loaded(context, &options, files)
-}
-
-fn loaded(
-    context: &Context,
+    modules: CalledModules,
     options: &LoadOptions,
     files: &dyn Files,
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let (configuration, diagnostics) = whole(load(options, &context.sources, files)).map_err(for_state_commands)?;
-    let diagnostics = for_state_commands(diagnostics);
-    if diagnostics.has_errors() {
-        Err(further_errors::collect(context, configuration, diagnostics))
-    } else {
-        Ok((configuration, diagnostics))
+) -> (Option<Configuration>, Diagnostics) {
+    if modules == CalledModules::Required {
+        return groma_config::load(options, &context.sources, files);
+    }
+    let manifest = match modules {
+        CalledModules::Ignored => ModuleManifest::default(),
+        CalledModules::IfInstalled | CalledModules::Required => {
+            ModuleManifest::read(&options.data_directory, files).unwrap_or_default()
+        }
+    };
+    let installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };
+    let mut locator = WhereInstalled { installed, missing: Vec::new() };
+    let (configuration, problems) = load_with(options, &context.sources, files, &mut locator);
+    // Modules that are not installed cannot configure the backend, so only other problems count.
+    (configuration, problems.into_iter().filter(|problem| !locator.missing.contains(problem)).collect())
+}
+
+/// Returns the configuration if its condition is accepted.
+fn accept(
+    context: &Context,
+    accepted: Accepted,
+    configuration: Option<Configuration>,
+    diagnostics: Diagnostics,
+) -> Result<Loaded, Diagnostics> {
+    let Some(configuration) = configuration else { return Err(diagnostics) };
+    let is_complete = configuration.status != LoadStatus::Incomplete;
+    match accepted {
+        Accepted::ValidBackend if diagnostics.has_errors() => Err(diagnostics),
+        Accepted::ValidBackend => Ok((configuration, diagnostics)),
+        _ if !is_complete => Err(diagnostics),
+        Accepted::Complete => Ok((configuration, diagnostics)),
+        Accepted::InvalidReferences => match configuration.status <= LoadStatus::InvalidReferences {
+            true => Ok((configuration, diagnostics)),
+            false => Err(diagnostics),
+        },
+        Accepted::Valid if diagnostics.has_errors() => {
+            Err(further_errors::collect(context, configuration, diagnostics))
+        }
+        Accepted::Valid => Ok((configuration, diagnostics)),
     }
 }
 
-/// Returns the configuration if it has no errors but invalid references.
-fn readable(
-    (configuration, problems): (Configuration, Diagnostics),
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    match configuration.status <= LoadStatus::InvalidReferences {
-        true => Ok((configuration, problems)),
-        false => Err(problems),
-    }
-}
-
-/// Returns the configuration if all of it was loaded, whether or not it has errors.
-fn whole(
-    (configuration, diagnostics): (Option<Configuration>, Diagnostics),
-) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    match configuration {
-        Some(configuration) if configuration.status != LoadStatus::Incomplete => Ok((configuration, diagnostics)),
-        _ => Err(diagnostics),
-    }
+/// Returns the error for a directory without configuration files, unless it is fine.
+fn refuse_without_files(context: &Context, no_files: NoFiles) -> Result<(), Diagnostics> {
+    let detail = match no_files {
+        NoFiles::Fine => return Ok(()),
+        NoFiles::Nothing => {
+            "This directory contains no configuration files (.tf). Change to the directory of the configuration, or put \
+             -chdir=DIRECTORY before the command."
+                .to_owned()
+        }
+        NoFiles::WouldPlanDestruction => {
+            "This directory contains no configuration files (.tf), so the plan would destroy all existing objects, which is \
+             probably not intended. Change to the directory of the configuration. To destroy everything, run plan with \
+             the -destroy option."
+                .to_owned()
+        }
+        NoFiles::WouldDestroy => format!(
+            "This directory contains no configuration files (.tf), so apply would destroy all existing objects, which is \
+             probably not intended. Change to the directory of the configuration. To destroy everything, run \
+             '{} destroy'.",
+            context.wording.command
+        ),
+    };
+    Err(fail("No configuration files", detail))
 }
 
 /// Rewords an unsupported backend as commands that use a state report it: Terraform has two summaries for this error, and people
 /// search for the one that they see.
 fn for_state_commands(problems: Diagnostics) -> Diagnostics {
-    let reworded = |problem: Diagnostic| match problem.summary == UNSUPPORTED_BACKEND {
+    let reworded = |problem: Diagnostic| match problem.kind == DiagnosticKind::UnsupportedBackend {
         true => Diagnostic { summary: "Invalid backend type".to_owned(), ..problem },
         false => problem,
     };
     problems.into_iter().map(reworded).collect()
-}
-
-/// Loads the configuration with its query files.
-pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { queries: Queries::Included, ..load_options(context) };
-    loaded(context, &options, &DiskFiles::new("."))
-}
-
-/// Loads only the root module, which configures the backend, for commands that read the state. Module calls and references are
-/// ignored.
-pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnostics> {
-    check_options_given(context)?;
-    load_where_state_is(context, Calls::Ignored)
-}
-
-/// Loads the configuration without modules that are not installed, for commands that change or export the state. They check the
-/// values of variables as strictly as a plan does.
-pub(super) fn load_to_change_state(context: &Context) -> Result<Configuration, Diagnostics> {
-    let configuration = load_where_state_is(context, Calls::Included)?;
-    check_given(context, &configuration.root)?;
-    Ok(configuration)
-}
-
-fn load_where_state_is(context: &Context, calls: Calls) -> Result<Configuration, Diagnostics> {
-    let options = LoadOptions { references: References::BackendOnly, calls, ..load_options(context) };
-    let disk = DiskFiles::new(".");
-    let manifest = match calls {
-        Calls::Included => ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default(),
-        Calls::Ignored => ModuleManifest::default(),
-    };
-    let installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };
-    let mut locator = WhereInstalled { installed, missing: Vec::new() };
-    let empty = nothing();
-    let files: &dyn Files = if has_configuration(&disk) { &disk } else { &empty };
-    let (configuration, problems) = load_with(&options, &context.sources, files, &mut locator);
-    // Modules that are not installed cannot configure the backend, so only other problems count.
-    let others: Diagnostics = problems.into_iter().filter(|problem| !locator.missing.contains(problem)).collect();
-    let others = for_state_commands(others);
-    configuration.filter(|_| !others.has_errors()).ok_or(others)
 }
 
 /// Locates installed modules, and collects the errors about missing ones.
@@ -276,7 +323,7 @@ pub(super) fn load_options(context: &Context) -> LoadOptions {
         workspace: context.settings.workspace.clone(),
         // OpenTofu also reads an encryption configuration from the environment.
         encryption: context.settings.variable("TF_ENCRYPTION").map(str::to_owned),
-        key_network: Some(Arc::new(KeyServiceClient::new(&context.settings))),
+        key_services: Some(Arc::new(key_services(&context.settings))),
         variables: VariableSources {
             environment: context.settings.variables.clone(),
             options: [context.given.as_slice(), &context.answers].concat(),

@@ -1,5 +1,6 @@
 //! The context that every command runs in.
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,6 +9,8 @@ use groma_config::Configuration;
 use groma_config::variables::VariableOption;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, capitalized, io_reason};
 use groma_install::settings::CliConfiguration;
+use groma_plugin::client::PluginHost;
+use groma_provider::TERRAFORM_VERSION;
 
 use super::backend::unreleased as unreleased_lock;
 use super::cli_configuration::cli_configuration;
@@ -17,7 +20,8 @@ use super::outcome::{Outcome, no_thread};
 use crate::arguments::{Deprecations, Flag, JsonMessages, Secrets, View};
 use crate::clock;
 use crate::log::{Level, Log};
-use crate::settings::{Settings, TERRAFORM_VERSION};
+use crate::persona::Persona;
+use crate::settings::Settings;
 use crate::terminal::{Colors, Device, Interrupts, Palette, Prompter, Streams};
 use crate::views::diagnostic::{Alike, Consolidated, Consolidation, DiagnosticText, consolidated, in_order};
 use crate::views::json::{Message, Stream};
@@ -42,7 +46,12 @@ pub(super) struct Context {
     pub cli: CliConfiguration,
     pub streams: Streams,
     pub sources: Arc<Sources>,
+    pub persona: Persona,
+    /// Names in output that is text only.
+    pub text_wording: Wording,
+    /// Names in messages, which may also be part of JSON output: those of JSON once JSON is requested.
     pub wording: Wording,
+    json_wording: Wording,
     pub log: Log,
     /// Working directory at program start, before `-chdir`.
     pub original_directory: PathBuf,
@@ -68,6 +77,18 @@ pub(super) struct Context {
     interrupts: Option<Interrupts>,
     /// Errors of releasing locks, which happens when a state is dropped.
     unreleased: Arc<Mutex<Diagnostics>>,
+    /// The host of the command's provider plugins.
+    pub plugin_host: Arc<PluginHost>,
+    retained: Retained,
+}
+
+/// Names that the program was started under.
+pub(super) struct Identity<'a> {
+    pub persona: Persona,
+    /// File name of the executable.
+    pub program: &'a str,
+    /// Directory of `-chdir`.
+    pub directory: Option<&'a Path>,
 }
 
 /// Layout of warnings.
@@ -85,8 +106,8 @@ pub(super) enum ProgressDisplay {
 }
 
 impl Context {
-    pub fn new(program: &str, settings: Settings, log: Log, original_directory: PathBuf) -> Self {
-        let wording = Wording { command: program.to_owned(), ..Wording::default() };
+    pub fn new(identity: &Identity<'_>, settings: Settings, log: Log, original_directory: PathBuf) -> Self {
+        let wording = Wording::of(identity.persona, identity.program, identity.directory);
         Self {
             colors: settings.colors,
             log,
@@ -94,7 +115,10 @@ impl Context {
             cli: CliConfiguration::default(),
             streams: Streams::of_process(),
             sources: Arc::default(),
+            persona: identity.persona,
+            text_wording: wording.clone(),
             wording,
+            json_wording: Wording::of_json(identity.directory),
             original_directory,
             root_directory: PathBuf::from("."),
             given: Vec::new(),
@@ -107,6 +131,8 @@ impl Context {
             suppressed: SuppressedDeprecations::default(),
             messages: None,
             json_mirror: None,
+            plugin_host: PluginHost::new(),
+            retained: Retained::default(),
             interrupts: None,
             unreleased: Arc::default(),
         }
@@ -133,7 +159,7 @@ impl Context {
         let writer = self.text(self.streams.error);
         problems.iter().for_each(|problem| writer.write(problem, &self.sources, &mut text));
         if problems.has_errors() {
-            let product = &self.wording.product;
+            let product = self.wording.product;
             text.push_str(&format!("\nAs a result of the above problems, {product} may not behave as intended.\n\n"));
         }
         self.streams.print_error(&text);
@@ -198,6 +224,7 @@ impl Context {
     pub fn mirror_json(&mut self, path: &Path) -> Result<(), Diagnostics> {
         let stream = Stream::new(Arc::new(Mutex::new(json_file(path)?)), clock::now_in_microseconds);
         stream.version(TERRAFORM_VERSION);
+        self.word_for_json();
         self.json_mirror = Some(stream);
         Ok(())
     }
@@ -206,7 +233,15 @@ impl Context {
     pub fn switch_to_json(&mut self) -> Stream {
         let stream = Stream::new(Arc::clone(self.streams.documents()), clock::now_in_microseconds);
         self.messages = Some(stream.clone());
+        self.word_for_json();
+        // What is still printed as text is next to JSON, so it is the same in every persona too.
+        self.text_wording = self.json_wording.clone();
         stream
+    }
+
+    /// Makes all further messages use the names of JSON, because they become part of JSON output.
+    pub fn word_for_json(&mut self) {
+        self.wording = self.json_wording.clone();
     }
 
     /// Returns all JSON streams: standard output and the file of `-json-into`.
@@ -221,7 +256,13 @@ impl Context {
 
     /// Prints text, or a JSON message with the text on one line.
     pub fn report(&self, text: &str) {
-        self.report_as(text, || {
+        self.report_worded(|_| text.to_owned());
+    }
+
+    /// Prints a text as [`Context::report`] does; `text` returns it with the given names.
+    pub fn report_worded(&self, text: impl Fn(&Wording) -> String) {
+        self.report_as(&text(&self.text_wording), || {
+            let text = text(&self.wording);
             // List items start with "- " in text; a JSON message needs neither the bullet nor the line breaks.
             let words: Vec<&str> = text.split_whitespace().skip_while(|word| *word == "-").collect();
             Message::untyped(words.join(" "))
@@ -269,7 +310,7 @@ impl Context {
         PlanText {
             palette: self.palette(),
             columns: self.streams.output.columns(),
-            wording: self.wording.clone(),
+            wording: self.text_wording.clone(),
             reader: self.settings.reader,
             redaction: self.redaction,
         }
@@ -284,7 +325,8 @@ impl Context {
         if let Some(interrupts) = &self.interrupts {
             return Ok(interrupts.clone());
         }
-        let interrupts = Interrupts::listen(self.streams.clone(), self.wording.product.clone());
+        let interrupts =
+            Interrupts::listen(self.streams.clone(), self.text_wording.product, Arc::clone(&self.plugin_host));
         let interrupts = interrupts.map_err(|error| no_thread(&error))?;
         self.interrupts = Some(interrupts.clone());
         Ok(interrupts)
@@ -358,8 +400,19 @@ impl Context {
         DiagnosticText { palette: device.palette(self.colors), columns: device.columns() }
     }
 
-    /// Shows the diagnostics that ended a command; returns the exit code.
-    pub fn finish(&self, outcome: Outcome) -> u8 {
+    /// Keeps a large value, which nobody needs any more, until the process has ended.
+    pub fn retain(&mut self, value: impl Any + Send) {
+        self.retained.0.get_mut().unwrap_or_else(PoisonError::into_inner).push(Box::new(value));
+    }
+
+    /// Shows the diagnostics that ended the command, and ends it.
+    pub fn finish(mut self, outcome: Outcome) -> Finished {
+        let code = self.exit_code(outcome);
+        Finished { code, _retained: std::mem::take(&mut self.retained) }
+    }
+
+    /// Shows the diagnostics that ended the command, and returns the exit code.
+    pub fn exit_code(&self, outcome: Outcome) -> u8 {
         let mut code = outcome.unwrap_or_else(|diagnostics| {
             self.show(&diagnostics);
             1
@@ -381,6 +434,31 @@ impl Context {
         self.text(self.streams.error).write(&problem, &self.sources, &mut text);
         self.streams.print_error(&text);
         1
+    }
+}
+
+/// Large values that nobody needs any more. The process exits without dropping them: freeing a state of a million instances
+/// piece by piece would only delay the exit. The mutex is never contended: it makes the context shareable between threads although
+/// the values need not be.
+#[derive(Default)]
+struct Retained(Mutex<Vec<Box<dyn Any + Send>>>);
+
+/// The end of a command: its exit code, and the values to keep until the process has ended.
+pub struct Finished {
+    code: u8,
+    _retained: Retained,
+}
+
+impl Finished {
+    /// Ends the process, without dropping what the command has retained.
+    pub fn exit(self) -> ! {
+        std::process::exit(self.code.into())
+    }
+}
+
+impl From<u8> for Finished {
+    fn from(code: u8) -> Self {
+        Self { code, _retained: Retained::default() }
     }
 }
 

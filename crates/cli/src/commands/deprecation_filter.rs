@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use groma_address::ModulePath;
 use groma_config::{Module, ModuleSource};
 use groma_diagnostics::{Diagnostic, Sources};
 use groma_engine::is_about_modules;
@@ -21,8 +22,7 @@ pub(super) enum SuppressedDeprecations {
 /// A module from a registry or another remote source, or a module nested in one.
 #[derive(Clone, Debug)]
 pub(super) struct RemoteModule {
-    /// Prefix of the names of its outputs: `module.a.module.b.`.
-    prefix: String,
+    path: ModulePath,
     directory: PathBuf,
 }
 
@@ -57,7 +57,7 @@ impl RemoteModule {
     fn is_used_by(&self, diagnostic: &Diagnostic, sources: &Sources) -> bool {
         let file = diagnostic.subject.and_then(|span| sources.file(span));
         let is_inside = file.is_some_and(|file| Path::new(file.name()).parent() == Some(&self.directory));
-        is_inside || diagnostic.origin.as_ref().is_some_and(|origin| origin.starts_with(&self.prefix))
+        is_inside || diagnostic.origin.as_ref().is_some_and(|origin| origin.is_output_below(&self.path))
     }
 }
 
@@ -75,7 +75,7 @@ fn remote(module: &Module, origin: Origin, found: &mut Vec<RemoteModule>) {
         // A local module inside a remote one is remote as well.
         let origin = if is_local { origin } else { Origin::Remote };
         if origin == Origin::Remote {
-            found.push(RemoteModule { prefix: format!("{}.", child.path), directory: child.directory.clone() });
+            found.push(RemoteModule { path: child.path.clone(), directory: child.directory.clone() });
         }
         remote(child, origin, found);
     }

@@ -41,7 +41,7 @@ pub(super) fn write(context: &Context, path: &Path, blocks: &[Block], problems: 
         "Config generation is experimental",
         "Generated configuration is a starting point: review it before use. Its format may change in future versions.",
     ));
-    match create(path, &text(&context.wording.product, blocks)) {
+    match create(path, &text(context.persona.product(), blocks)) {
         Ok(()) => Generated::At(path.display().to_string()),
         Err(problem) => {
             problems.append(problem);

@@ -13,7 +13,7 @@ use groma_engine::{
 use groma_state::State;
 
 use super::backend::{StateOverrides, state_location};
-use super::configuration::load_to_inspect;
+use super::configuration::{Purpose, load};
 use super::context::Context;
 use super::operation::read_state_unlocked;
 use super::outcome::{Outcome, misuse};
@@ -116,7 +116,7 @@ fn drawn(
 }
 
 fn load_inputs(context: &mut Context) -> Result<(Arc<Configuration>, State), Diagnostics> {
-    let (configuration, _) = load_to_inspect(context)?;
+    let (configuration, _) = load(context, Purpose::Inspect)?;
     check_given(context, &configuration.root)?;
     let configuration = Arc::new(configuration);
     let location = state_location(context, &configuration.root, StateOverrides::default())?;

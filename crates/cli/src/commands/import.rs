@@ -10,7 +10,7 @@ use groma_engine::hooks::{Silent, Subject};
 use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
 
 use super::backend::{locking, state_location, unless_off};
-use super::configuration::{has_configuration, load_blocks_in};
+use super::configuration::{Purpose, has_configuration, load_from, load_options};
 use super::context::{Context, ProgressDisplay};
 use super::operation::{open_state, run as new_run};
 use super::outcome::{Outcome, fail};
@@ -94,20 +94,22 @@ fn what(rest: &[String]) -> Result<(ResourceInstance, &str), Diagnostics> {
 }
 
 fn report_success(context: &Context) {
-    let text = format!(
-        "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {} state and \
-         will henceforth be managed by {}.",
-        context.wording.product, context.wording.product
-    );
-    let message = || Message::untyped(text.split_whitespace().collect::<Vec<_>>().join(" "));
-    context.report_as(&format!("\n{}\n\n", context.palette().paint(Tone::Green, &text)), message);
+    let text = |product: &str| {
+        format!(
+            "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {product} state \
+             and will henceforth be managed by {product}."
+        )
+    };
+    let message = || Message::untyped(text(context.wording.product).split_whitespace().collect::<Vec<_>>().join(" "));
+    let shown = context.palette().paint(Tone::Green, text(context.text_wording.product));
+    context.report_as(&format!("\n{shown}\n\n"), message);
 }
 
 fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let disk = DiskFiles::new(directory);
     if has_configuration(&disk) && directory.is_dir() {
         // During an import the configuration is often unfinished, so invalid references elsewhere are tolerated.
-        let (configuration, problems) = load_blocks_in(context, &disk)?;
+        let (configuration, problems) = load_from(context, Purpose::Import, load_options(context), &disk)?;
         return Ok((configuration, problems.into_iter().filter(|problem| !problem.is_error()).collect()));
     }
     Err(fail(
@@ -121,7 +123,7 @@ fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnosti
 }
 
 fn already_managed(context: &Context, address: &ResourceInstance) -> Diagnostics {
-    let product = &context.wording.product;
+    let product = context.wording.product;
     let detail = format!(
         "{product} is already managing an object as {address}. To import another object to this address, first remove the existing one \
          from the state: {} state rm '{address}'.",

@@ -8,7 +8,7 @@ use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, io_reason};
 use groma_install::modules::{Freshness, copy_module, shown};
 
 use super::backend::{active_workspace, unless_off};
-use super::configuration::{Empty, has_files, has_files_or_tests, load_blocks_and_tests, load_options, test_folder};
+use super::configuration::{Purpose, has_files, has_files_or_tests, load_options, load_with_tests, test_folder};
 use super::context::Context;
 use super::init_backend;
 use super::init_providers::ProviderSteps;
@@ -47,7 +47,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         let freshness = if arguments.upgrade.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
         modules(context, &reporter, freshness, tests)?
     } else {
-        load_blocks_and_tests(context, Empty::Fine, tests).map_err(|problems| unreadable(context, problems))?
+        load_with_tests(context, Purpose::Blocks, tests).map_err(|problems| unreadable(context, problems))?
     };
     let root = &configuration.root;
     reporter.heading(
@@ -207,7 +207,7 @@ fn unreadable(context: &Context, problems: Diagnostics) -> Diagnostics {
     if problems.iter().any(is_for_another_version) {
         return problems.into_iter().filter(is_for_another_version).collect();
     }
-    let product = &context.wording.product;
+    let product = context.wording.product;
     let summary = format!(
         "{product} encountered problems during initialisation, including problems\nwith the configuration, described below."
     );

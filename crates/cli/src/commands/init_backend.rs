@@ -1,7 +1,7 @@
 //! `init`: initializes and records the configured backend, and migrates states to it.
 
 use groma_config::variables::{InputValue, Origin};
-use groma_config::{Module, UNSUPPORTED_BACKEND};
+use groma_config::{Module, unsupported_backend};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
@@ -16,6 +16,7 @@ use super::outcome::fail;
 use crate::arguments::{Flag, Init};
 use crate::settings::{DEFAULT_WORKSPACE, Questions};
 use crate::terminal::Answer;
+use crate::views::wording::Wording;
 
 /// Initializes the backend of `module`, and returns it.
 ///
@@ -145,7 +146,7 @@ impl Initialization<'_> {
         let text = format!(
             "Backend configuration changed!\n\nThe backend block has changed since it was last initialized:\n{difference}.\n"
         );
-        self.reporter.notice(context, &text, "backend_reconfigure");
+        self.reporter.notice(context, "backend_reconfigure", |_| text.clone());
         let (previous, backend) = (old.connect(context)?, new.backend.connect(context)?);
         let from = Side { name: old.name(), backend: &previous };
         self.migrate(context, from, Side { name: new.backend.name(), backend: &backend }, OldFile::Kept)?;
@@ -155,15 +156,17 @@ impl Initialization<'_> {
 
     fn unset(&self, context: &mut Context, old: &BackendConfig) -> Result<Backend, Diagnostics> {
         self.may_migrate(context, "the backend block was removed")?;
-        let (product, name) = (context.wording.product.clone(), old.name());
-        let text = format!("{product} has detected you're unconfiguring your previously set {name:?} backend.\n");
-        self.reporter.notice(context, &text, "backend_migrate_local");
+        let name = old.name();
+        self.reporter.notice(context, "backend_migrate_local", |Wording { product, .. }| {
+            format!("{product} has detected you're unconfiguring your previously set {name:?} backend.\n")
+        });
         let (previous, new) = (old.connect(context)?, Backend::Local(Local::default()));
         let from = Side { name, backend: &previous };
         self.migrate(context, from, Side { name: "local", backend: &new }, OldFile::Kept)?;
         self.file.clear()?;
-        let text = format!("\nSuccessfully unset the backend {name:?}. {product} will now operate locally.\n");
-        self.reporter.notice(context, &text, "backend_configured_unset");
+        self.reporter.notice(context, "backend_configured_unset", |Wording { product, .. }| {
+            format!("\nSuccessfully unset the backend {name:?}. {product} will now operate locally.\n")
+        });
         Ok(new)
     }
 
@@ -203,14 +206,13 @@ impl Initialization<'_> {
             remote.read(workspace).map_err(|problem| diagnostics(&problem))?;
         }
         self.file.write(&new.backend, &new.block)?;
-        let (product, name) = (&context.wording.product, new.backend.name());
+        let name = new.backend.name();
         if name == "inmem" {
             context.show(&forgetful().into());
         }
-        let text = format!(
-            "\nSuccessfully configured the backend {name:?}! {product} will use it until its\nconfiguration changes.\n"
-        );
-        self.reporter.notice(context, &text, "backend_configured_success");
+        self.reporter.notice(context, "backend_configured_success", |Wording { product, .. }| {
+            format!("\nSuccessfully configured the backend {name:?}! {product} will use it until its\nconfiguration changes.\n")
+        });
         Ok(())
     }
 }
@@ -235,12 +237,12 @@ fn without_block() -> Diagnostic {
 /// Reports that the state is in a backend that only another program supports.
 fn foreign(context: &Context, kind: &str) -> Diagnostics {
     let command = &context.wording.command;
-    fail(
-        UNSUPPORTED_BACKEND,
+    unsupported_backend(
         format!(
             "The state of this directory is in the backend {kind:?}, which this version of Groma does not support, so it cannot migrate the \
              state. Nothing was read or written. Export the state to a file with the program that created it (state pull), then \
              run \"{command} init -reconfigure\" and \"{command} state push FILE\" here."
         ),
     )
+    .into()
 }

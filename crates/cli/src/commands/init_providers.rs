@@ -19,11 +19,12 @@ use super::packages::{builtin, installer, locks, methods, needed, reattached};
 use super::plugins::schema_folder;
 use super::servers::wait;
 use crate::arguments::{Flag, Init};
+use crate::views::wording::Wording;
 
 /// Messages about the lock file, held back until the backend is initialized.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
-    lock_file: Option<String>,
+    lock_file: Option<LockFileChange>,
     signatures: Option<String>,
     warnings: Diagnostics,
 }
@@ -87,7 +88,7 @@ impl<'a> ProviderSteps<'a> {
         let mut missing = BTreeMap::new();
         let reporter = self.reporter;
         let reusing = |address: &ProviderAddress| {
-            reporter.item(context, &format!("Reusing previous version of {}", address.display_short()));
+            reporter.item(context, |_| format!("Reusing previous version of {}", address.display_short()));
         };
         for address in in_state {
             // Terraform also reports packages again that the first step has installed; hashing them again would waste time.
@@ -106,7 +107,7 @@ impl<'a> ProviderSteps<'a> {
 
     fn report_builtin(&self, context: &Context, all: &BTreeMap<ProviderAddress, Constraints>) {
         for address in builtin(all, &context.cli, &self.before) {
-            self.reporter.item(context, &format!("{address} is built in to {}", context.wording.product));
+            self.reporter.item(context, |Wording { product, .. }| format!("{address} is built in to {product}"));
         }
     }
 
@@ -153,7 +154,7 @@ impl<'a> ProviderSteps<'a> {
 /// Checks built-in providers: they must exist, and must not have a version constraint.
 fn possible(all: &BTreeMap<ProviderAddress, Constraints>, context: &Context) -> Result<(), Diagnostics> {
     let problem = |(address, constraints): (&ProviderAddress, &Constraints)| {
-        let product = &context.wording.product;
+        let product = context.wording.product;
         let detail = if !is_included(address) {
             format!("{product} has no built-in provider {address}. Check its \"source\".")
         } else if !constraints.is_empty() {
@@ -238,19 +239,8 @@ fn finish(
             format!("{LOCK_FILE} cannot be written: {error}.", error = io_reason(&error)),
         )
     })?;
-    let (product, command) = (&context.wording.product, &context.wording.command);
-    notices.lock_file = Some(if before.providers.is_empty() {
-        format!(
-            "\n{product} has created a lock file {LOCK_FILE} to record the provider\nselections it made above. Include this file in your version \
-             control repository\nso that {product} can guarantee to make the same selections by default when\nyou run \"{command} init\" in \
-             the future.\n\n"
-        )
-    } else {
-        format!(
-            "\n{product} has made some changes to the provider dependency selections recorded\nin the {LOCK_FILE} file. Review those changes \
-             and commit them to your\nversion control system if they represent changes you intended to make.\n\n"
-        )
-    });
+    notices.lock_file =
+        Some(if before.providers.is_empty() { LockFileChange::Created } else { LockFileChange::Changed });
     notices.warnings.append(incomplete(context, &hashed_here));
     Ok(notices)
 }
@@ -320,15 +310,38 @@ fn overrides_warning(
     ))
 }
 
+/// Change of the dependency lock file by `init`.
+#[derive(Clone, Copy, Debug)]
+enum LockFileChange {
+    Created,
+    Changed,
+}
+
+impl LockFileChange {
+    fn text(self, Wording { product, command }: &Wording) -> String {
+        match self {
+            Self::Created => format!(
+                "\n{product} has created a lock file {LOCK_FILE} to record the provider\nselections it made above. Include this file in your \
+                 version control repository\nso that {product} can guarantee to make the same selections by default when\nyou run \"{command} \
+                 init\" in the future.\n\n"
+            ),
+            Self::Changed => format!(
+                "\n{product} has made some changes to the provider dependency selections recorded\nin the {LOCK_FILE} file. Review those \
+                 changes and commit them to your\nversion control system if they represent changes you intended to make.\n\n"
+            ),
+        }
+    }
+}
+
 impl Notices {
     /// Prints the messages.
     pub fn print(&self, context: &Context, reporter: &InitReporter) {
-        if let Some(text) = &self.lock_file {
-            reporter.notice(context, text, "lock_info");
+        if let Some(change) = self.lock_file {
+            reporter.notice(context, "lock_info", |wording| change.text(wording));
         }
         context.show(&self.warnings);
         if let Some(text) = &self.signatures {
-            reporter.notice(context, text, "partner_and_community_providers_message");
+            reporter.notice(context, "partner_and_community_providers_message", |_| text.clone());
         }
     }
 }

@@ -7,6 +7,7 @@ use super::context::Context;
 use crate::terminal::Tone;
 use crate::views::json::Message;
 use crate::views::plan::Reader;
+use crate::views::wording::Wording;
 
 /// Reports the progress of `init`.
 pub(super) struct InitReporter;
@@ -28,14 +29,15 @@ impl InitReporter {
         context.report_as(&format!("{shown}\n"), || coded(text, code));
     }
 
-    pub fn item(&self, context: &Context, text: &str) {
-        context.report_as(&format!("- {text}\n"), || Message::new("log", text));
+    pub fn item(&self, context: &Context, text: impl Fn(&Wording) -> String) {
+        let message = || Message::new("log", text(&context.wording));
+        context.report_as(&format!("- {}\n", text(&context.text_wording)), message);
     }
 
-    /// Reports a text of several lines, whose JSON message has a `code`.
-    pub fn notice(&self, context: &Context, text: &str, code: &'static str) {
+    /// Reports a text of several lines, whose JSON message has a `code`; `text` returns it with the given names.
+    pub fn notice(&self, context: &Context, code: &'static str, text: impl Fn(&Wording) -> String) {
         // JSON messages have no leading and trailing line breaks.
-        context.report_as(text, || coded(text.trim(), code));
+        context.report_as(&text(&context.text_wording), || coded(text(&context.wording).trim(), code));
     }
 
     /// Reports an event of a provider installation.
@@ -53,25 +55,26 @@ impl InitReporter {
 
     /// Reports that the directory contains no configuration.
     pub fn empty(&self, context: &Context) {
-        let product = &context.wording.product;
-        let title = format!("{product} initialized in an empty directory!");
+        let title = |product: &str| format!("{product} initialized in an empty directory!");
         let rest = "The directory contains no configuration files yet. Create one to get started.";
-        let shown = context.palette().paint(Tone::BoldGreen, &title);
-        let message = || coded(&format!("{title}\n\n{rest}"), "output_init_empty_message");
+        let shown = context.palette().paint(Tone::BoldGreen, title(context.text_wording.product));
+        let message = || coded(&format!("{}\n\n{rest}", title(context.wording.product)), "output_init_empty_message");
         context.report_as(&format!("{shown}\n\n{rest}\n"), message);
     }
 
     pub fn success(&self, context: &Context) {
-        let title = format!("{} has been successfully initialized!", context.wording.product);
-        let command = &context.wording.command;
-        let shown = context.palette().paint(Tone::BoldGreen, &title);
-        context.report_as(&format!("\n{shown}\n"), || coded(&title, "output_init_success_message"));
+        let title = |product: &str| format!("{product} has been successfully initialized!");
+        let shown = context.palette().paint(Tone::BoldGreen, title(context.text_wording.product));
+        let message = || coded(&title(context.wording.product), "output_init_success_message");
+        context.report_as(&format!("\n{shown}\n"), message);
         // Terraform also omits this advice in automation.
         if context.settings.reader == Reader::Person {
-            let next = format!(
-                "Modules, providers and the backend are ready. Run \"{command} plan\" to preview\nthe changes that apply would make."
-            );
-            context.report_as(&format!("\n{next}\n"), || coded(&next, "output_init_success_cli_message"));
+            self.notice(context, "output_init_success_cli_message", |Wording { command, .. }| {
+                format!(
+                    "\nModules, providers and the backend are ready. Run \"{command} plan\" to preview\nthe changes that apply would \
+                     make.\n"
+                )
+            });
         }
     }
 }

@@ -73,7 +73,7 @@ fn login_method(services: &Services, host: &str) -> Result<LoginMethod, Diagnost
 }
 
 fn consent(context: &mut Context, host: &str, method: &LoginMethod, storage: &TokenStorage) -> Result<(), Diagnostics> {
-    let product = &context.wording.product;
+    let product = context.wording.product;
     let how = match method {
         LoginMethod::Browser(_) => "using OAuth in a browser on this computer",
         LoginMethod::Manual(_) => "using a browser, on a web page of the host that shows the token",

@@ -83,7 +83,7 @@ impl Lookup {
         };
         let schema = schema.map_err(|_| absent())?.ok_or_else(absent)?;
         let value = decode(provider, &schema, resource.mode, &resource.type_name, record)
-            .map_err(|problem| Diagnostics::from(problem.about(address.to_string())))?;
+            .map_err(|problem| Diagnostics::from(problem.about(&address)))?;
         Ok(StoredObject {
             address,
             deposed: deposed.cloned(),

@@ -68,53 +68,69 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use groma_diagnostics::{Diagnostics, io_reason};
+use groma_provider::TERRAFORM_VERSION;
 
 use crate::arguments::{Lazy, Metadata, Parsed, Provider, Task, UsageError, parse};
 use crate::environment::Environment;
 use crate::log::{Level, Log};
-use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
+use crate::persona::Persona;
+use crate::settings::{Settings, VERSION};
 use crate::terminal::{Palette, SafeWriter};
-use context::Context;
+pub use context::Finished;
+use context::{Context, Identity};
 use outcome::Outcome;
 use variables::in_order;
 
-/// Parses the command line and runs the command; returns the exit code.
-pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
+/// Parses the command line and runs the command. The executable has the file name `program`.
+pub fn run(program: &str, arguments: Vec<OsString>) -> Finished {
     let environment = Environment::of_process();
+    let persona = Persona::of(program, &environment);
+    // The report of an unknown persona needs names as well.
+    let mut identity = Identity { persona: *persona.as_ref().unwrap_or(&Persona::Groma), program, directory: None };
+    let format = ErrorFormat::of(&arguments);
+    if let Err(problem) = persona {
+        let problems = outcome::fail("Unknown persona", problem.to_string());
+        return refused(&identity, &environment, &problems, format).into();
+    }
     // Parsing takes a lookup function instead of the process environment, which tests cannot set safely.
     let variable = |name: &str| environment.text(name).map(str::to_owned);
-    let format = ErrorFormat::of(&arguments);
-    let parsed = match parse(program, arguments, &variable) {
+    // Errors suggest commands, and JSON is the same in every persona.
+    let name = match format {
+        ErrorFormat::Text => identity.persona.command(program),
+        _ => Persona::Terraform.command(program),
+    };
+    let parsed = match parse(name, arguments, &variable) {
         Ok(parsed) => parsed,
-        Err(problem) => return misused(program, &environment, problem, format),
+        Err(problem) => return misused(&identity, &environment, problem, format).into(),
     };
     let (directory, arguments) = match parsed {
         Parsed::Run { directory, arguments } => (directory, arguments),
-        Parsed::Help(text) => return help(program, &environment, &text, 0),
-        Parsed::Group(text) => return help(program, &environment, &text, 1),
-        Parsed::Usage(text) => return help(program, &environment, &text, 127),
+        Parsed::Help(text) => return help(&identity, &environment, &text, 0).into(),
+        Parsed::Group(text) => return help(&identity, &environment, &text, 1).into(),
+        Parsed::Usage(text) => return help(&identity, &environment, &text, 127).into(),
     };
     // `-chdir` comes first: all relative paths, including TF_DATA_DIR, are relative to the new directory.
     let original = match enter(directory.as_deref()) {
         Ok(original) => original,
-        Err(text) => return print_error(&text, 1),
+        Err(text) => return print_error(&text, 1).into(),
     };
     let problems = environment.problems();
     if problems.has_errors() {
-        return refused(program, &environment, &problems, format);
+        return refused(&identity, &environment, &problems, format).into();
     }
     let (settings, log) = match prepare(&environment) {
         Ok(prepared) => prepared,
-        Err(problems) => return refused(program, &environment, &problems, format),
+        Err(problems) => return refused(&identity, &environment, &problems, format).into(),
     };
-    let mut context = Context::new(&command_line(program, directory.as_deref()), settings, log, original);
+    identity.directory = directory.as_deref();
+    let mut context = Context::new(&identity, settings, log, original);
     context.show_on_stderr(&problems);
     context.read_cli_configuration();
     context.log.write(Level::Info, || format!("Groma {VERSION}, compatible with Terraform {TERRAFORM_VERSION}"));
     context.given = arguments.task.variables().map(in_order).unwrap_or_default();
     let outcome = perform(arguments.task, &mut context);
-    // Runs are never dropped, so that large ones need not be freed. Hence plugin processes must be stopped explicitly.
-    groma_plugin::client::shutdown_all();
+    // The process exits without dropping what the command retains, so plugin processes are stopped explicitly.
+    context.plugin_host.shutdown_all();
     context.finish(outcome)
 }
 
@@ -217,29 +233,17 @@ fn enter(directory: Option<&Path>) -> Result<PathBuf, String> {
     Ok(original)
 }
 
-/// Returns the command line that runs the program in the same directory, for commands that messages suggest.
-fn command_line(program: &str, directory: Option<&Path>) -> String {
-    let Some(directory) = directory else { return program.to_owned() };
-    let directory = directory.to_string_lossy();
-    // Only characters that no common shell interprets; everything else is quoted.
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%');
-    if directory.chars().all(is_plain) {
-        return format!("{program} -chdir={directory}");
-    }
-    format!("{program} -chdir='{}'", directory.replace('\'', "'\\''"))
-}
-
 /// Prints a help text; returns the exit code.
-fn help(program: &str, environment: &Environment, text: &str, exit: u8) -> u8 {
-    let context = bare_context(program, environment);
+fn help(identity: &Identity<'_>, environment: &Environment, text: &str, exit: u8) -> u8 {
+    let context = bare_context(identity, environment);
     context.streams.print(&format!("{}\n", text.trim_end()));
-    context.finish(Ok(exit))
+    context.exit_code(Ok(exit))
 }
 
 /// Creates a context for output before a command runs.
-fn bare_context(program: &str, environment: &Environment) -> Context {
+fn bare_context(identity: &Identity<'_>, environment: &Environment) -> Context {
     let settings = Settings::of(environment, |_| None);
-    Context::new(program, settings, Log::default(), PathBuf::new())
+    Context::new(identity, settings, Log::default(), PathBuf::new())
 }
 
 /// Prints a line to standard error; returns `exit`.
@@ -276,17 +280,17 @@ impl ErrorFormat {
     }
 }
 
-fn misused(program: &str, environment: &Environment, problem: UsageError, format: ErrorFormat) -> u8 {
+fn misused(identity: &Identity<'_>, environment: &Environment, problem: UsageError, format: ErrorFormat) -> u8 {
     match problem {
         UsageError::Bare(text) => print_error(&format!("{text}\n"), 1),
         UsageError::NoCommand(text) => print_error(&format!("{text}\n"), 127),
-        UsageError::Diagnostic(diagnostic) => refused(program, environment, &Diagnostics::from(*diagnostic), format),
+        UsageError::Diagnostic(diagnostic) => refused(identity, environment, &Diagnostics::from(*diagnostic), format),
     }
 }
 
 /// Reports the problems that prevent the command from running; returns the exit code.
-fn refused(program: &str, environment: &Environment, problems: &Diagnostics, format: ErrorFormat) -> u8 {
-    let mut context = bare_context(program, environment);
+fn refused(identity: &Identity<'_>, environment: &Environment, problems: &Diagnostics, format: ErrorFormat) -> u8 {
+    let mut context = bare_context(identity, environment);
     match format {
         ErrorFormat::Document => context.streams.print_document(&validate::document(&context, problems)),
         ErrorFormat::Messages => {
@@ -295,17 +299,5 @@ fn refused(program: &str, environment: &Environment, problems: &Diagnostics, for
         }
         ErrorFormat::Text => context.show(problems),
     }
-    context.finish(Ok(1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn suggested_commands_include_chdir() {
-        assert_eq!(command_line("groma", None), "groma");
-        assert_eq!(command_line("groma", Some(Path::new("a/b"))), "groma -chdir=a/b");
-        assert_eq!(command_line("groma", Some(Path::new("a b's"))), "groma -chdir='a b'\\''s'");
-    }
+    context.exit_code(Ok(1))
 }

@@ -3,7 +3,7 @@
 use groma_config::{DiskFiles, Module, ModuleManifest};
 use serde_json::{Value, json};
 
-use super::configuration::{Empty, load_blocks, load_options};
+use super::configuration::{Purpose, load, load_options};
 use super::context::Context;
 use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Modules};
@@ -20,7 +20,7 @@ struct Called {
 
 pub(super) fn run(context: &mut Context, arguments: &Modules) -> Outcome {
     context.configure_view(&arguments.common.view);
-    let (configuration, _) = load_blocks(context, Empty::Fine)?;
+    let (configuration, _) = load(context, Purpose::Blocks)?;
     let options = load_options(context);
     let manifest = ModuleManifest::read(&options.data_directory, &DiskFiles::new(".")).map_err(|problem| {
         fail("Unreadable module manifest", format!("{problem}. Run init to install the modules again."))

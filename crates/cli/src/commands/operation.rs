@@ -6,6 +6,7 @@ use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run};
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::{Begin, DamagedJournal, Locking, Opened, State};
 
 use super::backend::{StateHandle, StateLocation, host, unless_off};
@@ -17,7 +18,7 @@ use super::provider_source::Included;
 use super::session::{DEFAULT_PARALLELISM, Watch, session};
 use super::targeting::{self, Targets, parsed};
 use crate::arguments::{Flag, Planning};
-use crate::settings::{Questions, TERRAFORM_VERSION};
+use crate::settings::Questions;
 use crate::terminal::{Overlay, Palette};
 use crate::views::progress::{Counter, Counting, LineProgress, LiveProgress, MessageProgress, Progress, Tee};
 
@@ -345,7 +346,7 @@ pub(super) fn forgetting_warning(context: &Context, plan: &Plan) -> Diagnostics 
     if list.is_empty() {
         return Diagnostics::new();
     }
-    let product = &context.wording.product;
+    let product = context.wording.product;
     let detail = format!(
         "Applying this plan will remove these objects from the state without destroying them:\n{}\n\nAfter that, {product} \
          will no longer manage them. To manage an object again, import it.",

@@ -7,7 +7,7 @@ use groma_value::{Type, convert};
 use serde_json::{Map, Value as Json};
 
 use super::backend::{StateOverrides, state_location};
-use super::configuration::load_for_state;
+use super::configuration::{Purpose, load};
 use super::context::Context;
 use super::operation::read_state_unlocked;
 use super::outcome::{Outcome, fail};
@@ -88,7 +88,7 @@ fn print_one(context: &Context, results: &Results, state: &State, name: &str, fo
 }
 
 fn read_state(context: &mut Context, arguments: &Output) -> Result<State, Diagnostics> {
-    let configuration = load_for_state(context)?;
+    let (configuration, _) = load(context, Purpose::ReadState)?;
     let overrides = StateOverrides { state: arguments.state.as_deref(), ..StateOverrides::default() };
     let location = state_location(context, &configuration.root, overrides)?;
     read_state_unlocked(context, location)

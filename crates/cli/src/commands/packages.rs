@@ -20,7 +20,7 @@ use super::servers::{discovery, implied_mirrors};
 use crate::views::wording::Wording;
 
 /// Selected packages and processes of the providers of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub(super) struct Packages {
     selected: BTreeMap<ProviderAddress, Selection>,
     missing: Option<Diagnostic>,
@@ -108,7 +108,7 @@ impl Packages {
             locks: &locks,
             store: &store,
             platform: &Platform::current(),
-            product: &context.wording.product,
+            product: context.wording.product,
             command: &context.wording.command,
         };
         let (mut selected, mut unusable, mut missing) = (BTreeMap::new(), BTreeMap::new(), None);
@@ -212,7 +212,7 @@ impl Available {
             locks: &self.locks,
             store: &self.store,
             platform: &Platform::current(),
-            product: &self.wording.product,
+            product: self.wording.product,
             command: &self.wording.command,
         };
         let one = BTreeMap::from([(address.clone(), Constraints::default())]);

@@ -6,7 +6,7 @@ use groma_diagnostics::Diagnostics;
 use groma_engine::{Hooks, MissingResources, Mode, Run};
 
 use super::backend::{StateHandle, StateOverrides, active_workspace, in_use, location_in, locking};
-use super::configuration::{Empty, load_to_change};
+use super::configuration::{Purpose, load_with_prompts};
 use super::context::Context;
 use super::encryption;
 use super::generated;
@@ -32,7 +32,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         ));
     }
     context.show(&state_flag_warning(&arguments.planning));
-    let Planned { plan, run, store, made, mut warnings } = planned(context, arguments)?;
+    let Planned { plan, mut run, store, made, mut warnings } = planned(context, arguments)?;
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
     warnings.append(forgetting_warning(context, &plan));
     show_plan(context, &plan);
@@ -57,9 +57,8 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         let _ = out.flush();
     }
     let reports_changes = arguments.detailed_exitcode.is_some_and(Flag::is_on) && plan.is_applyable();
-    // The process exits next: freeing a large plan piece by piece would only delay that.
-    std::mem::forget(plan);
-    run.leave();
+    run.stop_providers();
+    context.retain((plan, run));
     Ok(if reports_changes { 2 } else { 0 })
 }
 
@@ -82,8 +81,8 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
         // Fails before planning if the target file exists, because a plan may take minutes.
         generated::check(path, options.mode)?;
     }
-    let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
-    let (configuration, mut warnings) = load_to_change(context, empty)?;
+    let purpose = if options.mode == Mode::Destroy { Purpose::Destroy } else { Purpose::Plan };
+    let (configuration, mut warnings) = load_with_prompts(context, purpose)?;
     context.filter_deprecations(&configuration);
     let overrides = StateOverrides { state: planning.state.as_deref(), ..StateOverrides::default() };
     let backend = in_use(context, &configuration.root)?;
@@ -101,7 +100,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let ticker = Ticker::start(watched.progress);
     let (plan, problems) = run.plan(state, &options);
     // The provider processes shut down while the plan is shown and written.
-    groma_plugin::client::begin_shutdown_all();
+    context.plugin_host.begin_shutdown_all();
     drop(ticker);
     warnings.append(problems);
     Ok(Planned { plan, run, store, made, warnings })

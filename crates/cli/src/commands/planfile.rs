@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread::{self, JoinHandle};
 
 use groma_address::Name;
-use groma_config::{Configuration, MemoryFiles, Module};
+use groma_config::{Configuration, LoadOptions, MemoryFiles, Module};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Encryption;
 use groma_engine::{Input, Plan, Run, planned_variables};
@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::backend::{BackendConfig, SerializedBackend};
-use super::configuration::load_planned;
+use super::configuration::{Purpose, load_from, load_options};
 use super::context::Context;
 use super::outcome::{fail, no_thread};
 use crate::settings::VERSION;
@@ -155,7 +155,8 @@ impl Saved {
     pub fn configuration(&self, context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
         let variables = planned_variables(&self.plan)?.into_iter();
         let variables = variables.map(|variable| (variable.name, variable.value.unmark_deep().0)).collect();
-        load_planned(context, &self.files, &variables)
+        let options = LoadOptions { early_variables: variables, ..load_options(context) };
+        load_from(context, Purpose::ApplySavedPlan, options, &self.files)
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use groma_address::ProviderAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_install::providers::executable;
-use groma_plugin::client::{Plugin, SchemaCache, Start};
+use groma_plugin::client::{Plugin, PluginHost, SchemaCache, Start};
 use groma_plugin::transport::{Launch, LogLevel, LogSink, Reattach, Tls, parse_reattach};
 use groma_provider::Provider;
 
@@ -17,8 +17,9 @@ use super::outcome::fail;
 use crate::log::{Level, Log};
 
 /// Settings of plugin processes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub(super) struct Plugins {
+    host: Arc<PluginHost>,
     reattached: BTreeMap<ProviderAddress, Reattach>,
     tls: Tls,
     log: Log,
@@ -37,7 +38,8 @@ impl Plugins {
         let reattached = reattached.map_err(|error| fail("Invalid TF_REATTACH_PROVIDERS", error.to_string()))?;
         let schemas = schema_folder(context);
         let tls = if settings.plugins_in_the_clear { Tls::Off } else { Tls::Mutual };
-        Ok(Self { reattached: reattached.unwrap_or_default(), tls, log: context.log.clone(), schemas })
+        let host = Arc::clone(&context.plugin_host);
+        Ok(Self { host, reattached: reattached.unwrap_or_default(), tls, log: context.log.clone(), schemas })
     }
 
     /// Returns the providers of running processes.
@@ -54,7 +56,6 @@ impl Plugins {
     ///
     /// # Errors
     /// The directory contains no such executable, or several.
-    #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
     pub fn launch(
         &self,
         address: &ProviderAddress,
@@ -70,11 +71,11 @@ impl Plugins {
         let cache = verified.map(|hash| SchemaCache::new(&self.schemas, hash, &program));
         let start = Start::Launch(Launch { tls: self.tls, ..Launch::new(address.to_string(), program) });
         let Some(cache) = cache else { return Ok(self.plugin(address, start)) };
-        Ok(Arc::new(Plugin::start_cached(address.clone(), start, self.log(), cache)))
+        Ok(Arc::new(Plugin::start_cached(&self.host, address.clone(), start, self.log(), cache)))
     }
 
     fn plugin(&self, address: &ProviderAddress, start: Start) -> Arc<dyn Provider> {
-        Arc::new(Plugin::start(address.clone(), start, self.log()))
+        Arc::new(Plugin::start(&self.host, address.clone(), start, self.log()))
     }
 
     fn log(&self) -> Arc<dyn LogSink> {

@@ -11,7 +11,7 @@ use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use groma_install::providers::{Selection, executable};
-use groma_plugin::client::{Plugin, Start};
+use groma_plugin::client::{Plugin, PluginHost, Start};
 use groma_plugin::transport::{Launch, NoLog};
 use groma_provider::{Provider, ProviderDiagnostic, ProviderDiagnostics};
 
@@ -137,7 +137,7 @@ impl Known {
             Self::Program(address, program) => {
                 let mut launch = Launch::new(address.to_string(), program);
                 launch.folder = Some(folder.to_owned());
-                Ok(Arc::new(Plugin::start(address.clone(), Start::Launch(launch), Arc::new(NoLog))))
+                Ok(Arc::new(Plugin::start(&PluginHost::new(), address.clone(), Start::Launch(launch), Arc::new(NoLog))))
             }
             Self::Builtin => Ok(Arc::new(Terraform::default())),
             Self::CloudControl => {

@@ -10,17 +10,18 @@ use groma_config::version::Constraints;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::http::Url;
 use groma_install::providers::{
-    Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, Sources, cached_package, constraints_text,
+    Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, SourceError, Sources, cached_package, constraints_text,
     write_mirror_documents,
 };
 
-use super::configuration::{Empty, load_blocks, load_blocks_and_tests, test_folder};
+use super::configuration::{Purpose, load, load_with_tests, test_folder};
 use super::context::Context;
 use super::default_registry::default_registry;
 use super::outcome::{Outcome, fail, misuse};
 use super::packages::{builtin, cache, locks, methods, needed};
 use super::servers::{discovery, wait};
 use crate::arguments::{Flag, ProvidersLock, ProvidersMirror};
+use crate::views::wording::Wording;
 
 /// Providers and platforms to process, with their package sources.
 struct Work {
@@ -36,7 +37,7 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     context.configure_json(&arguments.json)?;
     let given = given_source(arguments)?;
     let tests = test_folder(arguments.test_directory.as_deref());
-    let (configuration, warnings) = load_blocks_and_tests(context, Empty::Fine, tests)?;
+    let (configuration, warnings) = load_with_tests(context, Purpose::Blocks, tests)?;
     context.show(&warnings);
     let mut work = work(context, &configuration, &arguments.platform, given)?;
     if arguments.enable_plugin_cache.is_some_and(Flag::is_on) {
@@ -60,15 +61,13 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
             format!("{LOCK_FILE} cannot be written: {error}.", error = io_reason(&error)),
         )
     })?;
-    let product = &context.wording.product;
-    if locks == before {
-        context.report(&format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"));
-        return Ok(0);
-    }
-    context.report(&format!(
-        "\nSuccess! {product} has updated the lock file.\n\nReview the changes in {LOCK_FILE} and then commit to your\nversion control system to \
-         retain the new checksums.\n\n"
-    ));
+    context.report_worded(|Wording { product, .. }| match locks == before {
+        true => format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"),
+        false => format!(
+            "\nSuccess! {product} has updated the lock file.\n\nReview the changes in {LOCK_FILE} and then commit to your\nversion control \
+             system to retain the new checksums.\n\n"
+        ),
+    });
     Ok(0)
 }
 
@@ -162,7 +161,7 @@ async fn learn(
     work: &Work,
     (address, constraints, platform): (&ProviderAddress, &Constraints, &Platform),
     locks: &mut Locks,
-) -> Result<String, String> {
+) -> Result<String, SourceError> {
     let known = locks.providers.get(address);
     let version = work.sources.resolve(address, constraints, known, platform).await?;
     let shown = address.display_short();
@@ -218,7 +217,7 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
             "The providers mirror command requires an output directory as a command-line argument.",
         ));
     };
-    let (configuration, _) = load_blocks(context, Empty::Fine)?;
+    let (configuration, _) = load(context, Purpose::Blocks)?;
     let mut work = work(context, &configuration, &arguments.platform, None)?;
     work.sources.methods = methods(context, &work.wanted);
     if !arguments.lock_file.is_none_or(Flag::is_on) {
@@ -248,7 +247,7 @@ async fn mirror_one(
     context.report(&format!("- Mirroring {}...\n", address.display_short()));
     let lock = work.locks.providers.get(address);
     for platform in &work.platforms {
-        let failed = |problem: String| {
+        let failed = |problem: SourceError| {
             fail("Provider not available", format!("{address} for {platform} cannot be mirrored: {problem}."))
         };
         let version = work.sources.resolve(address, constraints, lock, platform).await.map_err(failed)?;

@@ -16,7 +16,7 @@ use super::builtin_providers::is_cloud_control;
 use super::packages::Packages;
 
 /// Starts providers from packages, or built-in ones where no package is selected.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub(super) struct Included {
     packages: Packages,
     remote: RemoteEncryption,

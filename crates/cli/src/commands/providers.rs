@@ -6,7 +6,7 @@ use groma_config::{Configuration, Module, TestFile, module_requirements};
 use groma_install::providers::constraints_text;
 
 use super::backend::{StateOverrides, state_location};
-use super::configuration::{Empty, load_blocks_and_tests, test_folder};
+use super::configuration::{Purpose, load_with_tests, test_folder};
 use super::context::Context;
 use super::operation::read_state_unlocked;
 use super::outcome::Outcome;
@@ -22,7 +22,7 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
         None => {}
     }
     let tests = test_folder(arguments.test_directory.as_deref());
-    let (configuration, warnings) = load_blocks_and_tests(context, Empty::Nothing, tests)?;
+    let (configuration, warnings) = load_with_tests(context, Purpose::ListProviders, tests)?;
     let mut out = "\nProviders required by configuration:\n.\n".to_owned();
     Node::of_configuration(&configuration).write_below("", &mut out);
     out.push('\n');

@@ -6,19 +6,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groma_address::Mode as ResourceMode;
-use groma_config::Module;
+use groma_config::{LoadOptions, Module, Queries};
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::{FoundObjects, Hooks, Mode, PlanOptions, Searched};
+use groma_provider::TERRAFORM_VERSION;
 
 use super::backend::{StateOverrides, state_location};
-use super::configuration::load_with_queries;
+use super::configuration::{Purpose, load_options, load_with_options};
 use super::context::Context;
 use super::generated;
 use super::operation::{peek_state, run as new_run, watch_lines};
 use super::outcome::{Outcome, fail, misuse};
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Query};
-use crate::settings::{Questions, TERRAFORM_VERSION};
+use crate::settings::Questions;
 use crate::terminal::Tone;
 use crate::views::query::blocks;
 
@@ -45,7 +46,8 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
         options.found = FoundObjects::Written;
         generated::check(path, Mode::Normal)?;
     }
-    let (configuration, mut problems) = load_with_queries(context)?;
+    let loading = LoadOptions { queries: Queries::Included, ..load_options(context) };
+    let (configuration, mut problems) = load_with_options(context, Purpose::Query, loading)?;
     if !has_lists(&configuration.root) {
         return Err(fail(
             "No resources to query",
@@ -68,7 +70,8 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
         problems.append(write(context, path, &searched));
     }
     context.show(&problems);
-    run.leave();
+    run.stop_providers();
+    context.retain(run);
     Ok(u8::from(problems.has_errors()))
 }
 
@@ -90,7 +93,7 @@ fn report_empty_searches(context: &Context, searched: &[Searched]) {
 
 /// Writes the generated blocks of the found objects, if there are any.
 fn write(context: &Context, path: &Path, searched: &[Searched]) -> Diagnostics {
-    let text = blocks(&context.wording.product, searched);
+    let text = blocks(context.persona.product(), searched);
     if text.is_empty() {
         return Diagnostics::new();
     }

@@ -58,8 +58,8 @@ fn print_fallback(
 ) -> String {
     match sealed_state(state, encryption) {
         Ok(bytes) => {
-            let place = dump(context, &bytes);
-            format!("It could not be written to another file either: {}. {place}\n\n{next}", second.summary)
+            let written = dump(context, &bytes);
+            format!("It could not be written to another file either: {}. {written}\n\n{next}", second.summary)
         }
         Err(third) => format!("It could not be written to another file either: {}; {}.", second.summary, third.summary),
     }

@@ -6,7 +6,7 @@ use groma_address::ProviderAddress;
 use groma_diagnostics::Diagnostics;
 use groma_provider::ProviderDiagnostics;
 
-use super::configuration::{Empty, load_blocks};
+use super::configuration::{Purpose, load};
 use super::context::Context;
 use super::lookup::Lookup;
 use super::outcome::{Outcome, fail};
@@ -19,7 +19,7 @@ pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
     if !arguments.json.is_some_and(Flag::is_on) {
         return Err(fail("The -json flag is required", "The schemas are only available as JSON. Add -json."));
     }
-    let (configuration, _) = load_blocks(context, Empty::Fine)?;
+    let (configuration, _) = load(context, Purpose::Blocks)?;
     let mut lookup = Lookup::new(context)?;
     let mut schemas = serde_json::Map::new();
     let mut addresses: Vec<_> = configuration.provider_requirements().keys().cloned().collect();

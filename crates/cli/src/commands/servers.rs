@@ -7,7 +7,7 @@ use std::time::Duration;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::credentials::{Credentials, Helper, Stores, tokens_of_environment};
 use groma_install::discovery::Discovery;
-use groma_install::http::{Http, HttpOptions, Route};
+use groma_install::http::{Http, HttpOptions};
 use groma_install::providers::Platform;
 use groma_install::settings::CliConfiguration;
 
@@ -21,14 +21,6 @@ use crate::settings::Settings;
 /// # Errors
 /// The certificates or proxies of the system cannot be used.
 pub(super) fn http(settings: &Settings) -> Result<Http, Diagnostics> {
-    http_over(settings, Route::default())
-}
-
-/// Creates an HTTP client with its own proxies and certificate authorities.
-///
-/// # Errors
-/// Fails like [`http`], or if the proxies or certificates of `route` cannot be used.
-pub(super) fn http_over(settings: &Settings, route: Route) -> Result<Http, Diagnostics> {
     let number = |name: &str, otherwise: u64| {
         settings.variable(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(otherwise)
     };
@@ -36,7 +28,6 @@ pub(super) fn http_over(settings: &Settings, route: Route) -> Result<Http, Diagn
         retries: u32::try_from(number("TF_REGISTRY_DISCOVERY_RETRY", 1)).unwrap_or(u32::MAX),
         // Zero would mean that every request fails.
         timeout: Duration::from_secs(number("TF_REGISTRY_CLIENT_TIMEOUT", 10).max(1)),
-        route,
         ..HttpOptions::default()
     };
     Http::new(options).map_err(|error| fail("Cannot use the network", format!("{error}.")))

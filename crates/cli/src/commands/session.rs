@@ -5,12 +5,12 @@ use std::sync::Arc;
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::{Cancellation, Hooks, Session};
+use groma_provider::TERRAFORM_VERSION;
 
 use super::context::Context;
 use super::outcome::fail;
 use super::provider_source::Included;
 use crate::clock;
-use crate::settings::TERRAFORM_VERSION;
 
 /// Default number of concurrent operations.
 pub(super) const DEFAULT_PARALLELISM: usize = 10;
@@ -32,6 +32,7 @@ pub(super) fn session(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|problem| {
         fail("Cannot start the async runtime", format!("{problem}.", problem = io_reason(&problem)))
     })?;
+    let host = Arc::clone(&context.plugin_host);
     Ok(Session {
         configuration: Arc::new(configuration),
         sources: Arc::clone(&context.sources),
@@ -47,6 +48,6 @@ pub(super) fn session(
         timestamp: clock::now_in_seconds(),
         terraform_version: TERRAFORM_VERSION.to_owned(),
         runtime: Arc::new(runtime),
-        conversations: groma_plugin::client::plugin_runtime,
+        call_runtime: Arc::new(move || host.call_runtime()),
     })
 }

@@ -13,7 +13,7 @@ use groma_engine::{Hooks, Plan, Providers, Run, SavedPlan};
 use groma_state::{State, plan_file, read_sealed};
 
 use super::backend::{StateOverrides, state_location};
-use super::configuration::{Empty, load_directory, load_for_state, load_options};
+use super::configuration::{Purpose, load, load_options};
 use super::context::Context;
 use super::encryption;
 use super::lookup::Lookup;
@@ -33,7 +33,7 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     let results = Results::of(&arguments.reading.json)?;
     match shown(arguments)? {
         Shown::State => {
-            let location = state_location(context, &load_for_state(context)?.root, StateOverrides::default())?;
+            let location = state_location(context, &load(context, Purpose::ReadState)?.0.root, StateOverrides::default())?;
             let exists = location.has_state()?;
             let state = read_state_unlocked(context, location)?;
             show_state(context, exists.then_some(&state), &results)
@@ -104,7 +104,7 @@ fn shown(arguments: &Show) -> Result<Shown<'_>, Diagnostics> {
 }
 
 fn show_configuration(context: &mut Context, results: &Results) -> Outcome {
-    let (configuration, _) = load_directory(context, Empty::Nothing)?;
+    let (configuration, _) = load(context, Purpose::Show)?;
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let mut run = new_run(context, configuration, hooks, 1)?;
     let session = run.session().clone();

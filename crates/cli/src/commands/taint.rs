@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{ObjectRecord, ObjectStatus, State};
 
 use super::backend::{locking, state_location};
-use super::configuration::{load_for_state, load_to_change_state};
+use super::configuration::{Purpose, load};
 use super::context::Context;
 use super::operation::open_state;
 use super::outcome::{Outcome, fail};
@@ -32,10 +32,11 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
         return Ok(1);
     }
     // Terraform's `untaint` has no variable flags, and so does not check values of variables.
-    let configuration = match wanted {
-        ObjectStatus::Tainted => load_to_change_state(context)?,
-        ObjectStatus::Ready => load_for_state(context)?,
+    let purpose = match wanted {
+        ObjectStatus::Tainted => Purpose::ChangeState,
+        ObjectStatus::Ready => Purpose::ReadState,
     };
+    let (configuration, _) = load(context, purpose)?;
     let location = state_location(context, &configuration.root, (&arguments.writing.files).into())?;
     let (mut store, mut state) = open_state(context, location, &locking(&arguments.writing.locking, command))?;
     let Some(record) = state.object(&address, None).cloned() else {

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_config::{Configuration, LoadStatus, Queries, check_overrides};
+use groma_config::{Configuration, LoadOptions, LoadStatus, Queries, check_overrides};
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::Silent;
 use groma_engine::{Hooks, check_provisioner_types};
 use serde_json::json;
 
-use super::configuration::{load_to_check, test_folder};
+use super::configuration::{Purpose, load_options, load_with_options, test_folder};
 use super::context::Context;
 use super::further_errors::with_further;
 use super::operation::run_with;
@@ -25,6 +25,9 @@ use crate::views::json::pretty;
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     context.configure_view(&arguments.view);
     let results = Results::of(&arguments.json)?;
+    if results.has_document() {
+        context.word_for_json();
+    }
     let mut found = check(context, arguments).unwrap_or_else(|problems| problems);
     found.append(overrides_in_effect(context));
     let diagnostics = context.unsuppressed(found);
@@ -77,7 +80,8 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     }
     let wants_tests = !arguments.no_tests.is_some_and(Flag::is_on);
     let tests = wants_tests.then(|| test_folder(arguments.test_directory.as_deref()));
-    let (configuration, mut diagnostics) = load_to_check(context, &directory, queries, tests)?;
+    let options = LoadOptions { directory, queries, tests, ..load_options(context) };
+    let (configuration, mut diagnostics) = load_with_options(context, Purpose::Validate, options)?;
     context.filter_deprecations(&configuration);
     if !diagnostics.has_errors() {
         diagnostics.append(check_overrides(&configuration));

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use groma_diagnostics::Diagnostics;
 use groma_install::providers::{LOCK_FILE, Locks, Platform};
+use groma_provider::TERRAFORM_VERSION;
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::outcome::Outcome;
 use super::packages::locks;
 use crate::arguments::{Flag, Version};
-use crate::settings::{TERRAFORM_VERSION, VERSION};
+use crate::settings::VERSION;
 use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &Version) -> Outcome {

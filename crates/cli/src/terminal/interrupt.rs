@@ -7,7 +7,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use groma_engine::{Cancellation, Stop};
-use groma_plugin::client::cancel_all;
+use groma_plugin::client::PluginHost;
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGXFSZ};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -15,7 +15,7 @@ use signal_hook::iterator::Signals;
 
 use super::streams::Streams;
 
-/// Time for a run to stop by itself after the second interrupt.
+/// Time for a run to stop on its own after the second interrupt.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// Listens for interrupts until the process ends.
@@ -26,19 +26,21 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// Starts listening. Messages about interrupts go to `streams` and call the program `product`.
+    /// Starts listening. Messages about interrupts go to `streams` and call the program `product`. After the second interrupt the
+    /// provider calls of `plugins` are cancelled.
     ///
     /// # Errors
     /// The operating system refuses to start another thread.
-    pub fn listen(streams: Streams, product: String) -> io::Result<Self> {
-        Self::listen_and(move |stop| {
+    pub fn listen(streams: Streams, product: &'static str, plugins: Arc<PluginHost>) -> io::Result<Self> {
+        let report = move |stop| {
             match stop {
             Stop::Now => streams.print("\nTwo interrupts received. Exiting immediately, after saving all known results.\n"),
             _ => streams.print(&format!(
                 "\nInterrupt received.\nPlease wait for {product} to exit or data loss may occur.\nGracefully shutting down...\n\n"
             )),
         }
-        })
+        };
+        Self::listen_and(report, Some(plugins))
     }
 
     /// Starts listening, without messages about interrupts.
@@ -46,10 +48,10 @@ impl Interrupts {
     /// # Errors
     /// The operating system refuses to start another thread.
     pub fn listen_silently() -> io::Result<Self> {
-        Self::listen_and(|_| {})
+        Self::listen_and(|_| {}, None)
     }
 
-    fn listen_and(report: impl Fn(Stop) + Send + 'static) -> io::Result<Self> {
+    fn listen_and(report: impl Fn(Stop) + Send + 'static, plugins: Option<Arc<PluginHost>>) -> io::Result<Self> {
         // With a handler for SIGXFSZ, exceeding the file size limit is an ordinary write error instead of killing the process.
         #[cfg(unix)]
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
@@ -59,7 +61,7 @@ impl Interrupts {
             let own = interrupts.clone();
             let listen = move || {
                 for _ in signals.forever() {
-                    own.interrupted(&report);
+                    own.interrupted(&report, plugins.as_ref());
                 }
             };
             Builder::new().name("interrupts".to_owned()).spawn(listen)?;
@@ -83,11 +85,11 @@ impl Interrupts {
         receiver
     }
 
-    fn interrupted(&self, report: &dyn Fn(Stop)) {
+    fn interrupted(&self, report: &dyn Fn(Stop), plugins: Option<&Arc<PluginHost>>) {
         let stop = self.cancellation.request();
         report(stop);
-        if stop == Stop::Now {
-            give_up_soon();
+        if let (Stop::Now, Some(plugins)) = (stop, plugins) {
+            cancel_calls_soon(plugins);
         }
         // Receivers that were dropped are removed.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|waiting| waiting.send(()).is_ok());
@@ -96,13 +98,14 @@ impl Interrupts {
 
 /// Aborts provider calls that do not observe the cancellation, such as schema requests, after a grace period. Walks have stopped by
 /// then, and have recorded their calls as in flight rather than as failed.
-fn give_up_soon() {
-    let wait = || {
+fn cancel_calls_soon(plugins: &Arc<PluginHost>) {
+    let own = Arc::clone(plugins);
+    let wait = move || {
         std::thread::sleep(GRACE_PERIOD);
-        cancel_all();
+        own.cancel_all();
     };
-    if Builder::new().name("give up".to_owned()).spawn(wait).is_err() {
-        cancel_all();
+    if Builder::new().name("cancel calls".to_owned()).spawn(wait).is_err() {
+        plugins.cancel_all();
     }
 }
 
@@ -122,6 +125,6 @@ fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
-    // Bit 0 of the mask stands for signal 1.
+    // Bit 0 of the mask represents signal 1.
     ignored >> (signal - 1) & 1 == 1
 }

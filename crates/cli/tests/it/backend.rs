@@ -40,7 +40,7 @@ fn init_records_the_backend_in_terraforms_format() {
     let folder = Folder::new();
     folder.write("main.tf", &at("a.tfstate"));
     let reported = folder.fails(&["plan", "-no-color"]);
-    assert!(reported.contains("Backend initialization required, please run \"groma init\""), "{reported}");
+    assert!(reported.contains("Backend initialization required, please run \"terraform init\""), "{reported}");
     assert!(folder.ok(&["init"]).contains("Successfully configured the backend \"local\"!"));
     let record: serde_json::Value = serde_json::from_str(&folder.read(".terraform/terraform.tfstate")).unwrap();
     let config = serde_json::json!({"path": "a.tfstate", "workspace_dir": null});

@@ -317,7 +317,7 @@ fn validate_reports_source_location() {
 fn mistakes_on_the_command_line_say_where_help_is() {
     let folder = counted();
     let err = folder.fails(&["plan", "-nosuch"]);
-    assert!(err.contains("flag provided but not defined: -nosuch") && err.contains("groma plan -help"), "{err}");
+    assert!(err.contains("flag provided but not defined: -nosuch") && err.contains("terraform plan -help"), "{err}");
     assert!(folder.fails(&["plan", "extra"]).contains("Too many command line arguments"));
     assert!(folder.fails(&["aply"]).contains("Did you mean \"apply\"?"));
     assert_eq!(folder.run(&[]).code, 127);

@@ -36,7 +36,7 @@ fn configure(folder: &Path, constraint: &str) {
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groma"));
     command.args(arguments).current_dir(folder);
-    command.env("TF_CLI_CONFIG_FILE", folder.join("rc")).env("HOME", folder);
+    command.env("TF_CLI_CONFIG_FILE", folder.join("rc")).env("HOME", folder).env("GROMA_PERSONA", "terraform");
     command
 }
 
@@ -136,7 +136,10 @@ fn package_with_a_wrong_checksum_is_not_reported_as_missing() {
     }
     std::fs::remove_dir_all(folder.path().join(".terraform")).unwrap();
     let (_, text) = groma(folder.path(), &["validate"]);
-    assert!(text.contains("Missing required provider") && text.contains("To install it, run: groma init"), "{text}");
+    assert!(
+        text.contains("Missing required provider") && text.contains("To install it, run: terraform init"),
+        "{text}"
+    );
 }
 
 #[cfg(unix)]

@@ -45,6 +45,7 @@ mod opentofu_moves;
 mod orphaned_modules;
 mod outputs;
 mod overridden_variables;
+mod persona;
 mod plan_json;
 mod provider_instances;
 mod provisioner_checks;

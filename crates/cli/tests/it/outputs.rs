@@ -108,7 +108,7 @@ fn a_state_is_not_written_into_a_pipe_and_nothing_is_made() {
 
 #[test]
 fn suggested_commands_work_where_they_are_printed() {
-    let folder = Folder::new();
+    let folder = Folder::new().with("GROMA_PERSONA", "groma");
     folder.write("sub dir/main.tf", OUTPUT);
     let reported = folder.ok(&["-chdir=sub dir", "plan", "-out=../p"]);
     let suggested = reported.lines().rev().find(|line| line.contains(" apply ")).unwrap().trim();

@@ -271,7 +271,7 @@ fn undo_command_restores_the_state() {
         let content = content_of(&folder);
         let said = folder.ok(change);
         assert_ne!(content_of(&folder), content);
-        let undo = said.lines().find_map(|line| line.strip_prefix("To undo this: groma ")).unwrap();
+        let undo = said.lines().find_map(|line| line.strip_prefix("To undo this: terraform ")).unwrap();
         let backup = undo.rsplit(' ').next().unwrap();
         assert_eq!(folder.path(backup).metadata().unwrap().permissions().mode() & 0o777, 0o600, "{backup}");
         folder.ok(&undo.split(' ').collect::<Vec<_>>());
@@ -285,7 +285,7 @@ fn undo_command_restores_the_state() {
     );
     folder.ok(&["workspace", "select", "default"]);
     let said = folder.ok(&["workspace", "delete", "-force", "w"]);
-    let undo = said.lines().find_map(|line| line.strip_prefix("To undo this: groma ")).unwrap();
+    let undo = said.lines().find_map(|line| line.strip_prefix("To undo this: terraform ")).unwrap();
     folder.ok(&undo.split(' ').collect::<Vec<_>>());
     assert_eq!(folder.ok(&["state", "list"]), before);
 }

@@ -32,11 +32,50 @@ pub enum Fault {
     Serialization,
     /// The operation has no such name.
     UnknownOperation,
-    /// Any other code, or no answer at all.
+    /// The caller lacks a permission.
+    AccessDenied,
+    /// No answer arrived.
+    Unreachable,
+    /// The request could not be sent: credentials or a setting are missing.
+    NotSent,
+    /// Any other code, or an answer that cannot be read.
     Other,
 }
 
 impl Fault {
+    /// All faults that the service itself reports.
+    const REPORTED: [Self; 24] = [
+        Self::AlreadyExists,
+        Self::ClientTokenConflict,
+        Self::ConcurrentModification,
+        Self::ConcurrentOperation,
+        Self::GeneralService,
+        Self::HandlerFailure,
+        Self::HandlerInternalFailure,
+        Self::InvalidCredentials,
+        Self::InvalidRequest,
+        Self::NetworkFailure,
+        Self::NotStabilized,
+        Self::NotUpdatable,
+        Self::PrivateType,
+        Self::RequestTokenNotFound,
+        Self::ResourceConflict,
+        Self::ResourceNotFound,
+        Self::ServiceInternalError,
+        Self::ServiceLimitExceeded,
+        Self::Throttling,
+        Self::TypeNotFound,
+        Self::UnsupportedAction,
+        Self::Validation,
+        Self::Serialization,
+        Self::AccessDenied,
+    ];
+
+    /// Returns the fault of a code on the wire.
+    pub fn of_code(code: &str) -> Self {
+        Self::REPORTED.into_iter().find(|fault| fault.code() == code).unwrap_or(Self::Other)
+    }
+
     /// The code on the wire.
     pub fn code(self) -> &'static str {
         match self {
@@ -64,6 +103,9 @@ impl Fault {
             Self::Validation => "ValidationException",
             Self::Serialization => "SerializationException",
             Self::UnknownOperation => "UnknownOperationException",
+            Self::AccessDenied => "AccessDeniedException",
+            Self::Unreachable => "No response",
+            Self::NotSent => "Request not sent",
             Self::Other => "InternalFailure",
         }
     }
@@ -92,12 +134,20 @@ impl Fault {
                 | Self::NetworkFailure
                 | Self::ServiceInternalError
                 | Self::HandlerInternalFailure
+                | Self::Unreachable
         )
     }
 
     /// Whether the service may have begun what a start call asks for, although this is its answer, or there was none.
     pub fn may_have_begun(self) -> bool {
-        matches!(self, Self::NetworkFailure | Self::ServiceInternalError | Self::HandlerInternalFailure | Self::Other)
+        matches!(
+            self,
+            Self::NetworkFailure
+                | Self::ServiceInternalError
+                | Self::HandlerInternalFailure
+                | Self::Unreachable
+                | Self::Other
+        )
     }
 }
 
@@ -124,3 +174,16 @@ impl fmt::Display for ApiError {
 }
 
 impl std::error::Error for ApiError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_the_service_are_recognized() {
+        for fault in Fault::REPORTED {
+            assert_eq!(Fault::of_code(fault.code()), fault);
+        }
+        assert_eq!(Fault::of_code("Whatever"), Fault::Other);
+    }
+}

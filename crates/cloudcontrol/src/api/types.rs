@@ -160,6 +160,9 @@ pub enum HandlerErrorCode {
     ServiceTimeout,
     NetworkFailure,
     InternalFailure,
+    /// A code that the service has introduced since.
+    #[serde(other)]
+    Unknown,
 }
 
 /// The course of a request.

@@ -24,12 +24,12 @@ pub struct Faults {
 
 /// The faults of an emulator at work.
 #[derive(Debug, Default)]
-pub struct Mischief {
+pub struct InjectedFault {
     faults: Faults,
     drawn: AtomicU64,
 }
 
-impl Mischief {
+impl InjectedFault {
     /// Faults as wished for, from the first call on.
     pub fn new(faults: Faults) -> Self {
         Self { faults, drawn: AtomicU64::new(0) }
@@ -77,12 +77,12 @@ mod tests {
     #[test]
     fn cc_62_faults_come_at_their_rate_and_the_same_each_time() {
         let count = |seed| {
-            let damage_cases = Mischief::new(Faults { throttling: 0.25, seed, ..Faults::default() });
+            let damage_cases = InjectedFault::new(Faults { throttling: 0.25, seed, ..Faults::default() });
             (0..4_000).map(|_| damage_cases.refuse().is_err()).collect::<Vec<_>>()
         };
         let hits = count(1).into_iter().filter(|hit| *hit).count();
         assert!((900..1_100).contains(&hits), "{hits}");
         assert_eq!(count(2), count(2));
-        assert!(Mischief::default().refuse().is_ok());
+        assert!(InjectedFault::default().refuse().is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! The file behind an emulator: an append-only log that several processes use together.
 //!
-//! A line is the CRC-32 of a record (eight hexadecimal digits), a space, and the record as JSON. Whoever works holds the
+//! A line is the CRC-32 of a record (eight hexadecimal digits), a space, and the record as JSON. A running process holds the
 //! exclusive lock of the file, reads what others appended, appends, and lets go. A last line that was cut off by a crash
 //! is dropped: its writer never told anyone about it.
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use super::faults::{Faults, Mischief};
+use super::faults::{Faults, InjectedFault};
 use super::index::{Index, Kind, Record};
 use super::invent::Source;
 use super::log::{Exclusive, Log, LogError, News};
@@ -52,7 +52,7 @@ impl Settings {
 pub struct Store {
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) settings: Settings,
-    pub(super) damage_cases: Mischief,
+    pub(super) damage_cases: InjectedFault,
     inner: Mutex<Inner>,
 }
 
@@ -93,7 +93,7 @@ impl Store {
     }
 
     fn start(log: Log, catalogue: Arc<Catalogue>, settings: Settings) -> Result<Self, LogError> {
-        let damage_cases = Mischief::new(settings.faults.clone());
+        let damage_cases = InjectedFault::new(settings.faults.clone());
         let index = Index::new(settings.consistency());
         let store = Self { catalogue, settings, damage_cases, inner: Mutex::new(Inner { log, index }) };
         store.turn(|_| Ok(())).map_err(TurnError::into_log)?;

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cc_02_type_names_and_the_way_back() {
+    fn cc_02_type_names_convert_both_ways() {
         let catalogue = Catalogue::shipped();
         assert_eq!(resource_type("AWS::EC2::Instance").as_deref(), Some("awscc_ec2_instance"));
         assert_eq!(resource_type("Alexa::ASK::Skill"), None);

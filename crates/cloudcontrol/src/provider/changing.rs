@@ -7,8 +7,9 @@ use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
 use super::configured::{Configured, Kept};
-use super::connection::{Connection, Failure};
-use super::failures::{diagnostic, lost, no_identifier};
+use super::connection::Connection;
+use super::failure::Failure;
+use super::failures::{diagnostic, missing_identifier, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::patch::{desired_state, patch};
@@ -48,7 +49,7 @@ async fn looked_up(
     let fields = &interpreted.fields;
     let found = match look(connection, interpreted, identifier).await {
         Ok(Some(found)) => properties(&found),
-        Ok(None) => Err(lost(interpreted, identifier)),
+        Ok(None) => Err(missing_identifier(interpreted, identifier)),
         Err(failure) => Err(diagnostic(interpreted, &failure)),
     };
     match found {
@@ -168,11 +169,11 @@ fn filled(
 ) -> Value {
     let fields = &interpreted.fields;
     let Some(place) = &interpreted.tags else { return fill_object(fields, planned, &document) };
-    let told = place.in_document(&document);
+    let reported = place.in_document(&document);
     place.hide(&connection.tags, planned, &mut document);
     let filled = fill_object(fields, planned, &document);
     match planned.attribute("tags_all") {
-        Some(all) if !all.is_wholly_known() => place.found(&connection.tags, fields, planned, &filled, &told),
+        Some(all) if !all.is_wholly_known() => place.found(&connection.tags, fields, planned, &filled, &reported),
         _ => filled,
     }
 }
@@ -189,5 +190,8 @@ pub(super) async fn delete(
     state: &Value,
 ) -> Result<(), ProviderDiagnostic> {
     let identifier = identifier_of(state).ok_or_else(|| no_identifier(interpreted))?;
-    connection.delete(&interpreted.schema, &identifier).await.map_err(|failure| diagnostic(interpreted, &failure))
+    connection
+        .delete(&interpreted.schema, &identifier, &new_token())
+        .await
+        .map_err(|failure| diagnostic(interpreted, &failure))
 }

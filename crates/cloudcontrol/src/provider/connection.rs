@@ -1,20 +1,26 @@
-//! Requests followed to their end: started under a client token, asked after with growing patience (CC-46, CC-49).
+//! The operations on objects: requests started under a client token, repeated where that is safe (CC-46, CC-49).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use groma_framework::CallFate;
+use groma_cloud::retry::Backoff;
 
+use super::failure::Failure;
+use super::in_flight::InFlight;
+use super::pace::Pace;
+use super::polling::{Durations, Finish};
 use super::tags::TagSettings;
 use crate::api::{
-    Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, HandlerErrorCode,
-    ListResources, OperationStatus, ProgressEvent, ResourceDescription, UpdateResource,
+    Answer, CloudControl, CreateResource, DeleteResource, Fault, GetResource, HandlerErrorCode, ListResources,
+    Operation, ProgressEvent, ResourceDescription, UpdateResource,
 };
 use crate::schema::{Handler, TypeSchema};
 
-const LONGEST_DELAY: Duration = Duration::from_secs(10);
-const DEFAULT_TIMEOUT_MINUTES: u64 = 120;
+/// The longest delay between two attempts of a call, and between two polls of a request.
+pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(10);
+/// An internal failure of a handler rarely passes, so such a call is made at most three times.
+const HANDLER_FAILURE_RETRIES: u64 = 2;
 
 /// The service as a configured provider uses it.
 pub struct Connection {
@@ -30,79 +36,60 @@ pub struct Connection {
     pub first_delay: Duration,
     /// The tags of all objects, and the tags to ignore.
     pub tags: TagSettings,
+    /// The timeouts of the provider block.
+    pub timeouts: Timeouts,
+    /// The rate budget of the account and region.
+    pub pace: Arc<Pace>,
+    /// The requests in flight, where one call asks after many of them.
+    pub in_flight: Option<InFlight>,
+    /// The durations of requests that have ended.
+    pub durations: Durations,
     /// Set when the user wants to stop.
     pub stopping: Arc<AtomicBool>,
 }
 
-/// The failure of a request.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Failure {
-    /// The attempted action, for the summary.
-    pub summary: String,
-    /// The service's code and words.
-    pub detail: String,
-    /// The error code of the service, if it has one.
-    pub code: Option<HandlerErrorCode>,
-    /// The kind of error of a refused call.
-    pub fault: Option<Fault>,
-    /// The object the request is about, if the service named it.
-    pub identifier: Option<String>,
-    /// Whether the service may do, or have done, what it was asked for.
-    pub fate: CallFate,
-}
-
-impl Failure {
-    fn refused(operation: &str, error: &ApiError) -> Self {
-        Self {
-            summary: "AWS Cloud Control Operation Unsuccessful".to_owned(),
-            detail: format!("Calling Cloud Control API service {operation} operation returned: {error}"),
-            code: None,
-            fault: Some(error.fault),
-            identifier: None,
-            fate: CallFate::Answered,
-        }
-    }
-
-    fn ended(operation: &str, detail: String, event: &ProgressEvent) -> Self {
-        Self {
-            summary: "AWS Cloud Control Operation Incomplete".to_owned(),
-            detail: format!(
-                "Waiting for Cloud Control API service {operation} operation completion returned: {detail}"
-            ),
-            code: event.error_code,
-            fault: None,
-            identifier: event.identifier.clone(),
-            fate: CallFate::Answered,
-        }
-    }
-
-    /// The same failure of a request whose end is unknown.
-    fn unanswered(self) -> Self {
-        Self { fate: CallFate::NoResponse, ..self }
-    }
-
-    /// Whether the object is not there.
-    pub fn is_not_found(&self) -> bool {
-        self.fault == Some(Fault::ResourceNotFound) || self.code == Some(HandlerErrorCode::NotFound)
-    }
+/// The timeouts of requests, where they differ from those of the types.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Timeouts {
+    /// The timeout of creations.
+    pub create: Option<Duration>,
+    /// The timeout of updates.
+    pub update: Option<Duration>,
+    /// The timeout of deletions.
+    pub delete: Option<Duration>,
 }
 
 impl Connection {
-    /// Creates an object and gives its identifier.
+    /// Creates an object and returns its identifier.
     pub async fn create(&self, schema: &TypeSchema, desired_state: String, token: &str) -> Result<String, Failure> {
         const OPERATION: &str = "CreateResource";
-        let request = CreateResource {
-            type_name: schema.type_name.to_string(),
-            desired_state,
-            client_token: Some(token.to_owned()),
-            role_arn: self.role_arn.clone(),
-        };
-        let started = self.start(OPERATION, || self.api.create_resource(request.clone())).await?;
-        let ended = self.finish(OPERATION, started, schema.handlers.create.as_ref()).await?;
-        ended
-            .identifier
-            .clone()
-            .ok_or_else(|| Failure::ended(OPERATION, "no identifier of the new object".to_owned(), &ended))
+        let mut attempt = 0;
+        loop {
+            let request = CreateResource {
+                type_name: schema.type_name.to_string(),
+                desired_state: desired_state.clone(),
+                client_token: Some(token_of_attempt(token, attempt)),
+                role_arn: self.role_arn.clone(),
+            };
+            let handler = schema.handlers.create.as_ref();
+            let call = || self.api.create_resource(request.clone());
+            match self.request(OPERATION, call, Operation::Create, schema, handler).await {
+                Ok(ended) => {
+                    return ended
+                        .identifier
+                        .clone()
+                        .ok_or_else(|| Failure::ended(OPERATION, "no identifier of the new object", &ended));
+                }
+                Err(failure) if self.may_start_again(&failure, attempt) => {
+                    if self.came_into_being(schema, &desired_state, &failure).await {
+                        return Err(failure);
+                    }
+                    attempt += 1;
+                    self.wait(attempt).await;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
     }
 
     /// Updates an object by a patch.
@@ -113,34 +100,47 @@ impl Connection {
         patch: String,
         token: &str,
     ) -> Result<(), Failure> {
-        const OPERATION: &str = "UpdateResource";
-        let request = UpdateResource {
-            type_name: schema.type_name.to_string(),
-            identifier: identifier.to_owned(),
-            patch_document: patch,
-            client_token: Some(token.to_owned()),
-            role_arn: self.role_arn.clone(),
-        };
-        let started = self.start(OPERATION, || self.api.update_resource(request.clone())).await?;
-        self.finish(OPERATION, started, schema.handlers.update.as_ref()).await.map(drop)
+        let mut attempt = 0;
+        loop {
+            let request = UpdateResource {
+                type_name: schema.type_name.to_string(),
+                identifier: identifier.to_owned(),
+                patch_document: patch.clone(),
+                client_token: Some(token_of_attempt(token, attempt)),
+                role_arn: self.role_arn.clone(),
+            };
+            let handler = schema.handlers.update.as_ref();
+            let call = || self.api.update_resource(request.clone());
+            match self.request("UpdateResource", call, Operation::Update, schema, handler).await {
+                Err(failure) if self.may_start_again(&failure, attempt) => {
+                    attempt += 1;
+                    self.wait(attempt).await;
+                }
+                other => return other.map(drop),
+            }
+        }
     }
 
     /// Deletes an object; one that is gone already is deleted.
-    pub async fn delete(&self, schema: &TypeSchema, identifier: &str) -> Result<(), Failure> {
-        const OPERATION: &str = "DeleteResource";
-        let request = DeleteResource {
-            type_name: schema.type_name.to_string(),
-            identifier: identifier.to_owned(),
-            client_token: None,
-            role_arn: self.role_arn.clone(),
-        };
-        let ended = match self.start(OPERATION, || self.api.delete_resource(request.clone())).await {
-            Ok(started) => self.finish(OPERATION, started, schema.handlers.delete.as_ref()).await,
-            Err(failure) => Err(failure),
-        };
-        match ended {
-            Err(failure) if failure.is_not_found() => Ok(()),
-            other => other.map(drop),
+    pub async fn delete(&self, schema: &TypeSchema, identifier: &str, token: &str) -> Result<(), Failure> {
+        let mut attempt = 0;
+        loop {
+            let request = DeleteResource {
+                type_name: schema.type_name.to_string(),
+                identifier: identifier.to_owned(),
+                client_token: Some(token_of_attempt(token, attempt)),
+                role_arn: self.role_arn.clone(),
+            };
+            let handler = schema.handlers.delete.as_ref();
+            let call = || self.api.delete_resource(request.clone());
+            match self.request("DeleteResource", call, Operation::Delete, schema, handler).await {
+                Err(failure) if failure.is_not_found() => return Ok(()),
+                Err(failure) if self.may_start_again(&failure, attempt) => {
+                    attempt += 1;
+                    self.wait(attempt).await;
+                }
+                other => return other.map(drop),
+            }
         }
     }
 
@@ -178,6 +178,24 @@ impl Connection {
         }
     }
 
+    /// Starts a request and follows it to its end.
+    async fn request<'a>(
+        &'a self,
+        operation: &'static str,
+        call: impl Fn() -> Answer<'a, ProgressEvent>,
+        kind: Operation,
+        schema: &TypeSchema,
+        handler: Option<&Handler>,
+    ) -> Result<ProgressEvent, Failure> {
+        let started = self.start(operation, call).await?;
+        let timeout = match kind {
+            Operation::Create => self.timeouts.create,
+            Operation::Update => self.timeouts.update,
+            Operation::Delete => self.timeouts.delete,
+        };
+        Finish { connection: self, operation, kind, schema, handler, timeout }.finish(started).await
+    }
+
     /// Makes a call that starts a request. If an attempt may have reached the service and all failed, the request is unanswered.
     async fn start<'a>(
         &'a self,
@@ -199,98 +217,84 @@ impl Connection {
         started.map_err(|failure| if may_have_begun.load(Ordering::Relaxed) { failure.unanswered() } else { failure })
     }
 
-    /// Repeats a call that was throttled, or met another one, with the very same request.
-    async fn patiently<'a, T>(&self, operation: &str, call: impl Fn() -> Answer<'a, T>) -> Result<T, Failure> {
-        let mut delay = self.first_delay;
-        let mut repeated = 0;
-        loop {
-            match call().await {
-                Ok(answer) => return Ok(answer),
-                Err(error) if error.fault.is_worth_retrying() && repeated < self.max_retries && !self.is_stopping() => {
-                    repeated += 1;
-                    pause(delay).await;
-                    delay = longer(delay);
-                }
-                Err(error) => return Err(Failure::refused(operation, &error)),
-            }
-        }
-    }
-
-    fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
-    }
-
-    async fn finish(
+    /// Makes a call within the rate budget, and repeats the very same one if it was throttled or met another one.
+    pub(super) async fn patiently<'a, T>(
         &self,
         operation: &str,
-        started: ProgressEvent,
-        handler: Option<&Handler>,
-    ) -> Result<ProgressEvent, Failure> {
-        let minutes = handler.and_then(|handler| handler.timeout_minutes).unwrap_or(DEFAULT_TIMEOUT_MINUTES);
-        let begun = Instant::now();
-        let mut delay = self.first_delay;
-        let mut event = started;
-        let mut cancelled = false;
-        let mut asked = false;
+        call: impl Fn() -> Answer<'a, T>,
+    ) -> Result<T, Failure> {
+        let mut repeated = 0;
         loop {
-            if event.operation_status.is_final() {
-                return ended(operation, event);
-            }
-            if begun.elapsed() > Duration::from_secs(minutes.saturating_mul(60)) {
-                let detail = format!("timed out after {minutes} minutes; request {}", event.request_token);
-                return Err(Failure::ended(operation, detail, &event).unanswered());
-            }
-            if self.is_stopping() && !cancelled {
-                cancelled = true;
-                // A request that can no longer be cancelled comes to its end, which is waited for in any case.
-                let _ = self.api.cancel_resource_request(event.request_token.clone()).await;
-            }
-            // Only the first answer may come at once; after that the service is left in peace for a moment at least.
-            let wait = until(event.retry_after, delay).max(if asked { delay / 10 } else { Duration::ZERO });
-            asked = true;
-            if !wait.is_zero() {
-                pause(wait).await;
-                delay = longer(delay);
-            }
-            let token = event.request_token.clone();
-            let last = event;
-            event = match self
-                .patiently("GetResourceRequestStatus", || self.api.get_resource_request_status(token.clone()))
-                .await
-            {
-                Ok(event) => event,
-                Err(failure) => return Err(Failure { identifier: last.identifier, ..failure }.unanswered()),
+            self.turn().await;
+            let sent = Instant::now();
+            let error = match call().await {
+                Ok(answer) => {
+                    self.pace.accepted(Instant::now());
+                    return Ok(answer);
+                }
+                Err(error) => error,
             };
-            event.identifier = event.identifier.or(last.identifier);
+            match error.fault {
+                Fault::Throttling => self.pace.throttled(sent, Instant::now()),
+                Fault::Unreachable | Fault::NotSent => {}
+                _ => self.pace.accepted(Instant::now()),
+            }
+            let limit = match error.fault {
+                Fault::HandlerInternalFailure => self.max_retries.min(HANDLER_FAILURE_RETRIES),
+                _ => self.max_retries,
+            };
+            if !error.fault.is_worth_retrying() || repeated >= limit || self.is_stopping() {
+                return Err(Failure::refused(operation, &error));
+            }
+            repeated += 1;
+            self.wait(u32::try_from(repeated).unwrap_or(u32::MAX)).await;
         }
+    }
+
+    /// Waits for a free slot in the rate budget.
+    async fn turn(&self) {
+        loop {
+            let slot = self.pace.reserve(Instant::now());
+            if !slot.wait.is_zero() {
+                pause(slot.wait).await;
+            }
+            if self.pace.is_valid(slot) {
+                return;
+            }
+        }
+    }
+
+    /// Waits before attempt number `attempt` (from 1), with jitter.
+    async fn wait(&self, attempt: u32) {
+        let backoff = Backoff { first: self.first_delay * 2, longest: LONGEST_DELAY };
+        pause(backoff.delay(attempt.saturating_sub(1))).await;
+    }
+
+    fn may_start_again(&self, failure: &Failure, attempt: u32) -> bool {
+        failure.again.is_some_and(|reason| attempt < reason.limit()) && !self.is_stopping()
+    }
+
+    /// Whether a failed creation left an object behind. If that cannot be found out, it counts as one.
+    async fn came_into_being(&self, schema: &TypeSchema, desired_state: &str, failure: &Failure) -> bool {
+        // Without a handler to read it nobody can tell.
+        if schema.handlers.read.is_none() {
+            return failure.identifier.is_some();
+        }
+        let named = || schema.identifier_of(&serde_json::from_str(desired_state).ok()?);
+        let Some(identifier) = failure.identifier.clone().or_else(named) else { return false };
+        let is_other = failure.code == Some(HandlerErrorCode::AlreadyExists);
+        !is_other && !matches!(self.get(schema, &identifier).await, Ok(None))
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
     }
 }
 
-fn ended(operation: &str, event: ProgressEvent) -> Result<ProgressEvent, Failure> {
-    match event.operation_status {
-        OperationStatus::Success => Ok(event),
-        OperationStatus::CancelComplete => Err(Failure::ended(
-            operation,
-            "the request was cancelled".to_owned(),
-            &ProgressEvent { identifier: None, ..event },
-        )),
-        _ => {
-            let message = event.status_message.as_deref().unwrap_or("no reason given");
-            let code = event.error_code.map_or_else(String::new, |code| format!(" ErrorCode: {code:?}."));
-            Err(Failure::ended(operation, format!("request {} FAILED: {message}{code}", event.request_token), &event))
-        }
-    }
-}
-
-fn longer(delay: Duration) -> Duration {
-    (delay * 8 / 5).min(LONGEST_DELAY)
-}
-
-/// Returns the delay that the service asks for, but not more than usual.
-fn until(retry_after: Option<f64>, delay: Duration) -> Duration {
-    let Some(at) = retry_after.filter(|at| at.is_finite() && *at >= 0.0) else { return delay };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-    Duration::try_from_secs_f64((at - now).max(0.0)).unwrap_or(LONGEST_DELAY).min(LONGEST_DELAY)
+/// Returns the client token of an attempt. Later ones follow from the planned token, so that a run which continues
+/// after a crash finds the request of each attempt instead of starting another one.
+fn token_of_attempt(token: &str, attempt: u32) -> String {
+    if attempt == 0 { token.to_owned() } else { format!("{token}-{attempt}") }
 }
 
 /// Waits, with the runtime where there is one.

@@ -17,7 +17,7 @@ const SCHEMA_VERSION: u64 = 1;
 /// The schema of a resource.
 pub fn resource(fields: &Fields) -> Result<ResourceSchema, Vec<SchemaProblem>> {
     let schema = SchemaBuilder::new().version(SCHEMA_VERSION);
-    attributes(fields, Place::Object)
+    attributes(fields, Position::Object)
         .fold(schema, |schema, (name, attribute)| schema.attribute(name, attribute))
         .build()
 }
@@ -44,25 +44,25 @@ pub fn is_planned_by_framework(field: &Field) -> bool {
 
 /// The position of an object in the schema.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum Position {
     /// The object itself, or an attribute of such an object.
     Object,
     /// An element of a list, set or map.
     Element,
 }
 
-fn attributes(fields: &Fields, place: Place) -> impl Iterator<Item = (Name, Attribute)> {
+fn attributes(fields: &Fields, place: Position) -> impl Iterator<Item = (Name, Attribute)> {
     fields.list.iter().map(move |field| (field.attribute.clone(), attribute(field, place)))
 }
 
-fn attribute(field: &Field, place: Place) -> Attribute {
+fn attribute(field: &Field, place: Position) -> Attribute {
     let attribute = match field.shape.nested() {
         Some((ObjectNesting::Single, inner)) => Attribute::nested(ObjectNesting::Single, attributes(inner, place)),
-        Some((nesting, inner)) => Attribute::nested(nesting, attributes(inner, Place::Element)),
+        Some((nesting, inner)) => Attribute::nested(nesting, attributes(inner, Position::Element)),
         None => Attribute::new(field.shape.written_type()),
     };
     let attribute = attribute.used(field.usage);
-    if place == Place::Object && is_planned_by_framework(field) { planned(field, attribute) } else { attribute }
+    if place == Position::Object && is_planned_by_framework(field) { planned(field, attribute) } else { attribute }
 }
 
 fn planned(field: &Field, attribute: Attribute) -> Attribute {

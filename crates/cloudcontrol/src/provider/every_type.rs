@@ -243,7 +243,7 @@ fn without_some(fields: &Fields, config: &Value, draw: &mut Draw) -> Value {
 }
 
 #[test]
-fn cc_36_every_type_lives_by_the_contract_and_settles() {
+fn cc_36_every_type_obeys_the_contract_and_converges() {
     let catalogue = Catalogue::shipped();
     let store = Arc::new(Store::in_memory(catalogue.clone(), Settings::default()).unwrap());
     let types = Types::new(catalogue.clone());
@@ -313,7 +313,7 @@ fn cc_42_a_patch_turns_the_prior_document_into_the_planned_one() {
 }
 
 #[test]
-fn cc_03_the_way_back_from_attributes_to_properties_is_exact_for_every_object() {
+fn cc_03_attributes_convert_back_to_properties_exactly() {
     fn walk(schema: &TypeSchema, fields: &Fields, top: bool) {
         let node = schema.node(fields.node);
         let properties: Vec<&str> = fields.list.iter().filter_map(|field| field.property.as_deref()).collect();

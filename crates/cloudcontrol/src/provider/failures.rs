@@ -2,7 +2,7 @@
 
 use groma_framework::ProviderDiagnostic;
 
-use super::connection::Failure;
+use super::failure::Failure;
 use super::interpreted::Interpreted;
 use crate::api::HandlerErrorCode;
 
@@ -10,13 +10,13 @@ pub(super) fn no_identifier(interpreted: &Interpreted) -> ProviderDiagnostic {
     ProviderDiagnostic::error(
         "Resource Identifier Not Found",
         format!(
-            "The stored object of {} has no id, so the object it stands for cannot be named.",
+            "The stored object of {} has no id, so the real object cannot be identified.",
             interpreted.schema.type_name
         ),
     )
 }
 
-pub(super) fn lost(interpreted: &Interpreted, identifier: &str) -> ProviderDiagnostic {
+pub(super) fn missing_identifier(interpreted: &Interpreted, identifier: &str) -> ProviderDiagnostic {
     ProviderDiagnostic::error(
         "AWS Resource Not Found After Creation or Update",
         format!(

@@ -8,7 +8,7 @@ use groma_framework::{ProviderDiagnostic, ProviderDiagnostics, ResourceSchema};
 use super::attributes::of_type;
 use super::declare;
 use super::fields::Fields;
-use super::tags::{self, TagPlace};
+use super::tags::{self, TagAttributes};
 use crate::Name;
 use crate::names::{self, Meaning};
 use crate::schema::{Catalogue, TypeSchema};
@@ -23,7 +23,7 @@ pub struct Interpreted {
     /// The schema of the resource.
     pub resource: ResourceSchema,
     /// The location of its tags, if it accepts the provider's tags.
-    pub tags: Option<TagPlace>,
+    pub tags: Option<TagAttributes>,
 }
 
 impl Interpreted {
@@ -35,7 +35,7 @@ impl Interpreted {
         })?;
         // Objects have one type, and values that share it are compared at once.
         fields.block = resource.block().clone();
-        let tags = TagPlace::of(&schema, &fields);
+        let tags = TagAttributes::of(&schema, &fields);
         Ok(Self { schema, fields, resource, tags })
     }
 }

@@ -1,7 +1,10 @@
 //! The provider `registry.terraform.io/hashicorp/awscc`: one generic resource that interprets schemas at run time.
 
 mod access;
+mod account;
+mod arguments;
 mod attributes;
+mod aws_settings;
 mod changing;
 mod check;
 mod configured;
@@ -11,17 +14,22 @@ mod declare;
 mod document;
 #[cfg(test)]
 mod every_type;
+mod failure;
 mod failures;
 mod fields;
+mod in_flight;
 mod instant;
 mod interpreted;
 mod node_type;
 mod offered;
+mod pace;
 mod patch;
 mod plan;
+mod polling;
 mod present;
 #[cfg(test)]
 mod recorded;
+mod remote;
 mod resource;
 mod same;
 mod settings;
@@ -33,15 +41,25 @@ mod token;
 use std::sync::Arc;
 use std::time::Duration;
 
+use groma_cloud::Environment;
+use groma_cloud::aws::AwsClient;
 use groma_framework::{
     Answer, ConfigureRequest, DataSource, Definition, ProviderDiagnostic, ProviderDiagnostics, Resource,
     ResourceSchema, SchemaProblem, Server, TypeNames,
 };
+use groma_value::Value;
 
 use self::access::Access;
+use self::account::{AccountRestriction, unusable};
+use self::arguments::Arguments;
+use self::aws_settings::aws_settings;
 use self::connection::Connection;
 use self::data::{Many, One};
+use self::in_flight::InFlight;
 use self::interpreted::{Entry, Types};
+use self::pace::Pace;
+use self::polling::Durations;
+use self::remote::Remote;
 use self::resource::CloudResource;
 use self::settings::Settings;
 use crate::api::CloudControl;
@@ -58,6 +76,7 @@ pub struct AwsCloudControl {
     /// The operations to use whatever the configuration says.
     given: Option<Arc<dyn CloudControl>>,
     first_delay: Duration,
+    environment: Environment,
 }
 
 impl Default for AwsCloudControl {
@@ -75,6 +94,7 @@ impl AwsCloudControl {
             access: Access::default(),
             given: None,
             first_delay: Duration::from_millis(500),
+            environment: Environment::of_process(),
         }
     }
 
@@ -82,6 +102,13 @@ impl AwsCloudControl {
     #[must_use]
     pub fn with_api(mut self, api: Arc<dyn CloudControl>) -> Self {
         self.given = Some(api);
+        self
+    }
+
+    /// Uses this environment instead of that of the process.
+    #[must_use]
+    pub fn with_environment(mut self, environment: Environment) -> Self {
+        self.environment = environment;
         self
     }
 
@@ -103,33 +130,60 @@ impl AwsCloudControl {
         self.types.unsupported()
     }
 
-    fn connect(&self, settings: Settings) -> Result<Connection, ProviderDiagnostic> {
-        let api = match (&self.given, &settings.emulator) {
-            (Some(api), _) => api.clone(),
+    async fn connect(&self, config: &Value) -> Result<Connection, ProviderDiagnostic> {
+        let settings = Settings::of(config, |name| self.environment.get(name).map(str::to_owned));
+        let is_remote = self.given.is_none() && settings.emulator.is_none();
+        let (api, region, pace): (Arc<dyn CloudControl>, String, Arc<Pace>) = match (&self.given, &settings.emulator) {
+            (Some(api), _) => (api.clone(), settings.region.unwrap_or_else(default_region), self.new_pace()),
             (None, Some(wanted)) => {
                 let behaviour = emulator::Settings { delay: wanted.delay, ..emulator::Settings::default() };
                 let store = Store::open(&wanted.path, self.types.catalogue().clone(), behaviour)
                     .map_err(|error| ProviderDiagnostic::error("Emulator Unusable", error.to_string()))?;
-                Arc::new(Embedded::new(Arc::new(store), &settings.region))
+                let region = settings.region.unwrap_or_else(default_region);
+                (Arc::new(Embedded::new(Arc::new(store), &region)), region, self.new_pace())
             }
-            (None, None) => {
-                return Err(ProviderDiagnostic::error(
-                    "AWS Not Reachable From This Build",
-                    "This build works with the embedded emulator of AWS Cloud Control only; the client of the real service \
-                     comes later. Write this into the provider block to use the emulator:\n\n    emulator = {}",
-                ));
-            }
+            (None, None) => self.connect_to_aws(&Arguments::of(config)).await?,
         };
         Ok(Connection {
             api,
-            region: settings.region,
+            region,
             role_arn: settings.role_arn,
             max_retries: settings.max_retries,
             tags: settings.tags,
+            timeouts: settings.timeouts,
+            pace,
+            // The emulator in this process answers at once, so that many calls cost less than a list.
+            in_flight: is_remote.then(InFlight::default),
+            durations: Durations::default(),
             first_delay: self.first_delay,
             stopping: self.access.stopping(),
         })
     }
+
+    fn new_pace(&self) -> Arc<Pace> {
+        Arc::new(Pace::new(self.first_delay))
+    }
+
+    /// Prepares the client of the real service. Credentials are loaded here, so that their problems are reported once
+    /// and not for each resource.
+    async fn connect_to_aws(
+        &self,
+        block: &Arguments,
+    ) -> Result<(Arc<dyn CloudControl>, String, Arc<Pace>), ProviderDiagnostic> {
+        let restriction = AccountRestriction::of(block)?;
+        let settings = aws_settings(block, self.environment.clone())?;
+        let client = AwsClient::new(settings).map_err(|error| unusable(&error))?;
+        let region = client.region().await.map_err(|error| unusable(&error))?;
+        let owner = client.credentials_owner().await.map_err(|error| unusable(&error))?;
+        restriction.check(&client).await?;
+        let pace = Pace::shared(&owner, &region, self.first_delay);
+        Ok((Arc::new(Remote::new(client)), region, pace))
+    }
+}
+
+/// The region of an emulator that nobody has named one for.
+fn default_region() -> String {
+    "us-east-1".to_owned()
 }
 
 impl std::fmt::Debug for AwsCloudControl {
@@ -159,7 +213,7 @@ impl Definition for AwsCloudControl {
     }
 
     fn data_source(&self, type_name: &str) -> Result<Option<Arc<dyn DataSource>>, ProviderDiagnostics> {
-        let unusable = |problems: Vec<SchemaProblem>| unusable(type_name, &problems);
+        let unusable = |problems: Vec<SchemaProblem>| unusable_schema(type_name, &problems);
         Ok(match self.types.find(type_name)? {
             Some(Entry::One(interpreted)) => {
                 Some(Arc::new(One::new(interpreted, self.access.clone()).map_err(unusable)?))
@@ -172,13 +226,14 @@ impl Definition for AwsCloudControl {
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
-        let settings = Settings::of(&request.config, |name| std::env::var(name).ok());
-        Answer::ready(match self.connect(settings) {
-            Ok(connection) => {
-                self.access.open(connection);
-                ProviderDiagnostics::new()
+        Answer::pending(async move {
+            match self.connect(&request.config).await {
+                Ok(connection) => {
+                    self.access.open(connection);
+                    ProviderDiagnostics::new()
+                }
+                Err(problem) => problem.into(),
             }
-            Err(problem) => problem.into(),
         })
     }
 
@@ -187,7 +242,7 @@ impl Definition for AwsCloudControl {
     }
 }
 
-fn unusable(type_name: &str, problems: &[SchemaProblem]) -> ProviderDiagnostics {
+fn unusable_schema(type_name: &str, problems: &[SchemaProblem]) -> ProviderDiagnostics {
     let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
     ProviderDiagnostic::error("Data Source Schema Unusable", format!("{type_name}: {}.", problems.join("; "))).into()
 }

@@ -36,8 +36,8 @@ pub fn plan(fields: &Fields, from: Sources<'_>) -> Plan {
     let Sources { config, prior, framework, configured } = from;
     let creating = prior.is_null();
     let mut planner = Planner { creating, replace: Vec::new(), path: Path::root(), new_elements: 0, moved_elements: 0 };
-    let beside = Beside { framework: framework.as_object(), configured };
-    let state = planner.object(fields, config, prior, beside, Past::of(prior));
+    let configured_view = ConfiguredView { framework: framework.as_object(), configured };
+    let state = planner.object(fields, config, prior, configured_view, Past::of(prior));
     let state = if creating || state == *prior { state } else { open_results(fields, &state) };
     Plan { state, replace: planner.replace }
 }
@@ -58,12 +58,12 @@ fn open_results(fields: &Fields, state: &Value) -> Value {
 
 /// Additional inputs for objects that are not elements.
 #[derive(Clone, Copy, Default)]
-struct Beside<'a> {
+struct ConfiguredView<'a> {
     framework: Option<ObjectView<'a>>,
     configured: Option<&'a Configured>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> ConfiguredView<'a> {
     /// Returns the additional inputs for the object in an attribute.
     fn inside(self, index: usize, field: &Field) -> Self {
         Self {
@@ -102,46 +102,67 @@ struct Planner {
 }
 
 impl Planner {
-    fn object(&mut self, fields: &Fields, config: &Value, prior: &Value, beside: Beside<'_>, past: Past) -> Value {
+    fn object(
+        &mut self,
+        fields: &Fields,
+        config: &Value,
+        prior: &Value,
+        configured_view: ConfiguredView<'_>,
+        past: Past,
+    ) -> Value {
         let Some(given) = config.as_object() else { return config.clone() };
         let before = prior.as_object();
         let values = fields.list.iter().enumerate().zip(given.values()).map(|((index, field), config)| {
             let empty = fields.block.slots().get(index).map_or(&Value::NULL, |slot| slot.item.empty_value());
             let prior = before.and_then(|view| view.values().get(index)).unwrap_or(empty);
-            match beside.value(index).filter(|_| !config.is_null() && is_planned_by_framework(field)) {
+            match configured_view.value(index).filter(|_| !config.is_null() && is_planned_by_framework(field)) {
                 Some(planned) => planned.clone(),
-                None => self.field(field, config, prior, beside.inside(index, field), past),
+                None => self.field(field, config, prior, configured_view.inside(index, field), past),
             }
         });
         let values: Vec<Value> = values.collect();
         fields.block.object(values)
     }
 
-    fn field(&mut self, field: &Field, config: &Value, prior: &Value, beside: Beside<'_>, past: Past) -> Value {
+    fn field(
+        &mut self,
+        field: &Field,
+        config: &Value,
+        prior: &Value,
+        configured_view: ConfiguredView<'_>,
+        past: Past,
+    ) -> Value {
         if config.is_null() {
-            return unconfigured(field, config, prior, beside.configured, past);
+            return unconfigured(field, config, prior, configured_view.configured, past);
         }
         self.path.push(PathStep::Attribute(field.attribute.clone()));
         let planned = match field.plain && config.is_known() {
             true if !prior.is_null() && agrees(&field.shape, config, prior) => prior.clone(),
             true => config.clone(),
-            false if prior.is_null() => self.value(&field.shape, config, prior, beside, Past::None),
-            false => self.value(&field.shape, config, prior, beside, past),
+            false if prior.is_null() => self.value(&field.shape, config, prior, configured_view, Past::None),
+            false => self.value(&field.shape, config, prior, configured_view, past),
         };
-        let told = !self.creating && self.new_elements == 0;
-        if told && field.change != Change::InPlace && planned != *prior {
+        let is_update = !self.creating && self.new_elements == 0;
+        if is_update && field.change != Change::InPlace && planned != *prior {
             self.replace.push(self.path.clone());
         }
         self.path.pop();
         planned
     }
 
-    fn value(&mut self, shape: &Shape, config: &Value, prior: &Value, beside: Beside<'_>, past: Past) -> Value {
+    fn value(
+        &mut self,
+        shape: &Shape,
+        config: &Value,
+        prior: &Value,
+        configured_view: ConfiguredView<'_>,
+        past: Past,
+    ) -> Value {
         if !config.is_known() {
             return config.clone();
         }
         let planned = match (shape, config.kind()) {
-            (Shape::Object(fields), Kind::Object(_)) => self.object(fields, config, prior, beside, past),
+            (Shape::Object(fields), Kind::Object(_)) => self.object(fields, config, prior, configured_view, past),
             (Shape::List(element, order), Kind::List(values)) => {
                 let before = prior.as_slice().unwrap_or_default();
                 Value::list(element.ty(), self.elements(element, *order, values, before))
@@ -172,7 +193,7 @@ impl Planner {
     fn inside(&mut self, element: &Shape, config: &Value, prior: &Value, key: Value) -> Value {
         self.path.push(PathStep::Index(key));
         self.new_elements += usize::from(prior.is_null());
-        let planned = self.value(element, config, prior, Beside::default(), Past::of(prior));
+        let planned = self.value(element, config, prior, ConfiguredView::default(), Past::of(prior));
         self.new_elements -= usize::from(prior.is_null());
         self.path.pop();
         planned

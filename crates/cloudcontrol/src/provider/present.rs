@@ -6,7 +6,8 @@ use groma_framework::{ObjectResponse, ProviderDiagnostic, ReadRequest};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::connection::{Connection, Failure, pause};
+use super::connection::{Connection, pause};
+use super::failure::Failure;
 use super::failures::{diagnostic, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
@@ -50,10 +51,10 @@ fn read_present(
 ) -> Value {
     let fields = &interpreted.fields;
     let Some(place) = &interpreted.tags else { return read_object(fields, &document, prior) };
-    let told = place.in_document(&document);
+    let reported = place.in_document(&document);
     place.hide(&connection.tags, prior, &mut document);
     let object = read_object(fields, &document, prior);
-    place.found(&connection.tags, fields, prior, &object, &told)
+    place.found(&connection.tags, fields, prior, &object, &reported)
 }
 
 /// Reads an object that must be there.

@@ -145,8 +145,8 @@ fn elements_agree(element: &Shape, wanted: &[Value], known: &[Value]) -> bool {
     if wanted.len() != known.len() {
         return false;
     }
-    let in_place = wanted.iter().zip(known).all(|(wanted, known)| agrees(element, wanted, known));
-    in_place
+    let agree_pairwise = wanted.iter().zip(known).all(|(wanted, known)| agrees(element, wanted, known));
+    agree_pairwise
         || partners(element, wanted, known).iter().zip(wanted).all(|(partner, wanted)| {
             partner.and_then(|index| known.get(index)).is_some_and(|known| agrees(element, wanted, known))
         })

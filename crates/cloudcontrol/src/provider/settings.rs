@@ -7,11 +7,12 @@ use groma_framework::schema::validator;
 use groma_framework::{Attribute, ObjectNesting, ResourceSchema, SchemaBuilder};
 use groma_value::{Type, Value};
 
+use super::arguments::Arguments;
+use super::connection::Timeouts;
 use super::tags::TagSettings;
 
 /// The file an emulator keeps its objects in, unless `path` says otherwise: in the current directory.
 pub const EMULATOR_FILE: &str = "groma-emulator.json";
-const DEFAULT_REGION: &str = "us-east-1";
 const DEFAULT_RETRIES: u64 = 25;
 
 /// The schema of the provider block.
@@ -44,6 +45,19 @@ pub fn schema() -> ResourceSchema {
             nested(ObjectNesting::Single, assume_role_with_web_identity(), "A role to assume with a web identity."),
         ),
         (
+            "allowed_account_ids",
+            optional(Type::set(Type::String), "The accounts that may be used. AWS STS is asked before the first call."),
+        ),
+        ("forbidden_account_ids", optional(Type::set(Type::String), "The accounts that must not be used.")),
+        (
+            "timeouts",
+            nested(
+                ObjectNesting::Single,
+                timeouts(),
+                "How long requests may take, instead of the timeouts of the resource types.",
+            ),
+        ),
+        (
             "default_tags",
             nested(
                 ObjectNesting::Single,
@@ -74,7 +88,7 @@ pub fn schema() -> ResourceSchema {
                     (
                         "delay",
                         text("How long the emulator takes for a request, such as 500ms or 2s; nothing by default.")
-                            .validator(validator("must be a number with a unit", check_delay)),
+                            .validator(validator("must be a number with a unit", check_duration)),
                     ),
                 ],
                 "Work against the emulator of Cloud Control inside this program: no account and no network needed.",
@@ -105,6 +119,11 @@ fn endpoints() -> Vec<(&'static str, Attribute)> {
     ["cloudcontrolapi", "iam", "sso", "sts"].into_iter().map(|service| (service, text(""))).collect()
 }
 
+fn timeouts() -> Vec<(&'static str, Attribute)> {
+    let timeout = |name| (name, text("").validator(validator("must be a number with a unit", check_duration)));
+    ["create", "update", "delete"].into_iter().map(timeout).collect()
+}
+
 fn assume_role() -> Vec<(&'static str, Attribute)> {
     vec![
         ("role_arn", Attribute::string().required()),
@@ -130,17 +149,19 @@ fn assume_role_with_web_identity() -> Vec<(&'static str, Attribute)> {
     ]
 }
 
-/// A configuration that can be worked with.
+/// The settings of the provider that do not concern the client of AWS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The region objects are in.
-    pub region: String,
+    /// The region of the block or the environment.
+    pub region: Option<String>,
     /// The role that the service assumes.
     pub role_arn: Option<String>,
     /// Maximal number of retries of a throttled call.
     pub max_retries: u64,
     /// The tags of all objects, and the tags to ignore.
     pub tags: TagSettings,
+    /// The timeouts of requests.
+    pub timeouts: Timeouts,
     /// The emulator; none where the real service is meant.
     pub emulator: Option<EmulatorSettings>,
 }
@@ -154,51 +175,54 @@ pub struct EmulatorSettings {
     pub delay: Duration,
 }
 
-/// Reads `500ms`, `2s` or `1m`.
+/// Parses a duration: `500ms`, `2s`, `30m`, `1h30m`.
 pub fn duration(text: &str) -> Option<Duration> {
-    let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
-    let number: u64 = digits.parse().ok()?;
-    match text.get(digits.len()..)? {
-        "ms" => Some(Duration::from_millis(number)),
-        "s" => Some(Duration::from_secs(number)),
-        "m" => number.checked_mul(60).map(Duration::from_secs),
-        _ => None,
+    let mut total = Duration::ZERO;
+    let mut rest = text;
+    while !rest.is_empty() || text.is_empty() {
+        let (number, after) = rest.split_at(rest.find(|character: char| !character.is_ascii_digit())?);
+        let number: u64 = number.parse().ok()?;
+        let end = after.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(after.len());
+        let (unit, after) = after.split_at(end);
+        let part = match unit {
+            "ms" => Duration::from_millis(number),
+            "s" => Duration::from_secs(number),
+            "m" => Duration::from_secs(number.checked_mul(60)?),
+            "h" => Duration::from_secs(number.checked_mul(3_600)?),
+            _ => return None,
+        };
+        total = total.checked_add(part)?;
+        rest = after;
     }
+    Some(total)
 }
 
-fn check_delay(delay: &Value) -> Result<(), String> {
-    match delay.as_str().is_none_or(|text| duration(text).is_some()) {
+fn check_duration(value: &Value) -> Result<(), String> {
+    match value.as_str().is_none_or(|text| duration(text).is_some()) {
         true => Ok(()),
-        false => Err("The delay must be a number with a unit: 500ms, 2s or 1m.".to_owned()),
+        false => Err("The duration must be a number with a unit: 500ms, 2s, 30m or 1h.".to_owned()),
     }
 }
 
 impl Settings {
     /// Reads a configuration; what it leaves open comes from the environment, as in every AWS tool.
     pub fn of(config: &Value, environment: impl Fn(&str) -> Option<String>) -> Self {
-        let text = |name: &str| attribute(config, name).and_then(|value| value.as_str().map(str::to_owned));
+        let block = Arguments::of(config);
         let from_environment = || environment("AWS_REGION").or_else(|| environment("AWS_DEFAULT_REGION"));
-        let emulator = attribute(config, "emulator").filter(|emulator| !emulator.is_null() && emulator.is_known());
+        let timeouts = block.object("timeouts");
+        let timeout = |name: &str| duration(&timeouts.as_ref()?.text(name)?);
         Self {
-            region: text("region").or_else(from_environment).unwrap_or_else(|| DEFAULT_REGION.to_owned()),
-            role_arn: text("role_arn"),
-            max_retries: attribute(config, "max_retries")
-                .and_then(|value| value.as_number().and_then(groma_value::Number::to_u64))
-                .unwrap_or(DEFAULT_RETRIES),
+            region: block.text("region").or_else(from_environment),
+            role_arn: block.text("role_arn"),
+            max_retries: block.number("max_retries").unwrap_or(DEFAULT_RETRIES),
             tags: TagSettings::of(config),
-            emulator: emulator.map(|emulator| {
-                let text = |name: &str| attribute(&emulator, name).and_then(|value| value.as_str().map(str::to_owned));
-                EmulatorSettings {
-                    path: text("path").map_or_else(|| EMULATOR_FILE.into(), PathBuf::from),
-                    delay: text("delay").and_then(|delay| duration(&delay)).unwrap_or_default(),
-                }
+            timeouts: Timeouts { create: timeout("create"), update: timeout("update"), delete: timeout("delete") },
+            emulator: block.object("emulator").map(|emulator| EmulatorSettings {
+                path: emulator.text("path").map_or_else(|| EMULATOR_FILE.into(), PathBuf::from),
+                delay: emulator.text("delay").and_then(|delay| duration(&delay)).unwrap_or_default(),
             }),
         }
     }
-}
-
-fn attribute(object: &Value, name: &str) -> Option<Value> {
-    object.as_object().and_then(|view| view.get(name)).cloned()
 }
 
 #[cfg(test)]
@@ -209,8 +233,8 @@ mod tests {
     fn durations() {
         assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
         assert_eq!(duration("2s"), Some(Duration::from_secs(2)));
-        assert_eq!(duration("1m"), Some(Duration::from_secs(60)));
-        for wrong in ["", "s", "5", "5h", "-5s", "5 s", "é"] {
+        assert_eq!(duration("1h30m"), Some(Duration::from_secs(5_400)));
+        for wrong in ["", "s", "5", "5d", "-5s", "5 s", "é", "5sé", "18446744073709551615h"] {
             assert_eq!(duration(wrong), None, "{wrong}");
         }
     }
@@ -219,9 +243,9 @@ mod tests {
     fn cc_48_the_environment_says_what_the_configuration_leaves_open() {
         let config = schema().block().empty_value().clone();
         let with = |name: &'static str| move |asked: &str| (asked == name).then(|| "eu-north-1".to_owned());
-        assert_eq!(Settings::of(&config, with("AWS_REGION")).region, "eu-north-1");
-        assert_eq!(Settings::of(&config, with("AWS_DEFAULT_REGION")).region, "eu-north-1");
-        assert_eq!(Settings::of(&config, with("OTHER")).region, "us-east-1");
+        assert_eq!(Settings::of(&config, with("AWS_REGION")).region.as_deref(), Some("eu-north-1"));
+        assert_eq!(Settings::of(&config, with("AWS_DEFAULT_REGION")).region.as_deref(), Some("eu-north-1"));
+        assert_eq!(Settings::of(&config, with("OTHER")).region, None);
         assert_eq!(Settings::of(&config, with("OTHER")).emulator, None);
     }
 }

@@ -150,10 +150,10 @@ fn fill_value(shape: &Shape, planned: &Value, json: &Json) -> Value {
 fn fill_elements(element: &Shape, order: Order, planned: &[Value], elements: &[Json]) -> Vec<Value> {
     let null = Value::null(element.ty());
     let plain: Vec<Value> = elements.iter().map(|json| read_value(element, json, &null)).collect();
-    let in_place = planned.len() == plain.len()
+    let match_pairwise = planned.len() == plain.len()
         && (order == Order::Kept || planned.iter().zip(&plain).all(|(planned, plain)| agrees(element, planned, plain)));
     let partners: Vec<Option<usize>> =
-        if in_place { (0..planned.len()).map(Some).collect() } else { partners(element, planned, &plain) };
+        if match_pairwise { (0..planned.len()).map(Some).collect() } else { partners(element, planned, &plain) };
     let filled = planned.iter().zip(partners).map(|(value, partner)| {
         fill_value(element, value, partner.and_then(|index| elements.get(index)).unwrap_or(&Json::Null))
     });

@@ -120,7 +120,7 @@ fn form(schema: &TypeSchema, field: &Field) -> Option<Form> {
 
 /// The location of an object's tags.
 #[derive(Debug)]
-pub struct TagPlace {
+pub struct TagAttributes {
     own: usize,
     all: usize,
     property: Name,
@@ -128,7 +128,7 @@ pub struct TagPlace {
     updatable: bool,
 }
 
-impl TagPlace {
+impl TagAttributes {
     /// The place in objects of a type, if it takes tags of the provider's.
     pub fn of(schema: &TypeSchema, fields: &Fields) -> Option<Self> {
         let all = fields.list.iter().position(|field| &*field.attribute == TAGS_ALL && field.property.is_none())?;
@@ -142,10 +142,10 @@ impl TagPlace {
     /// The planned object with all its tags, as far as they are known.
     pub fn plan(&self, settings: &TagSettings, fields: &Fields, prior: &Value, planned: &Value) -> Value {
         let before = attribute(prior, self.all);
-        let settled = before.as_ref().is_some_and(|all| !all.is_null()) && !prior.is_null();
+        let is_known_before = before.as_ref().is_some_and(|all| !all.is_null()) && !prior.is_null();
         let all = match &settings.defaults {
             _ if !self.updatable && !prior.is_null() => before.unwrap_or_else(no_tags),
-            Defaults::Known(defaults) if defaults.is_empty() && !settled => no_tags(),
+            Defaults::Known(defaults) if defaults.is_empty() && !is_known_before => no_tags(),
             Defaults::Known(defaults) => match attribute(planned, self.own) {
                 Some(own) if own.is_wholly_known() => {
                     let mut all = defaults.clone();
@@ -218,9 +218,9 @@ impl TagPlace {
 
     /// `object` with all the tags that the service told of; `known` is the object as it was known before.
     pub fn found(&self, settings: &TagSettings, fields: &Fields, known: &Value, object: &Value, told: &Tags) -> Value {
-        let settled = attribute(known, self.all).is_some_and(|all| !all.is_null());
+        let is_known_before = attribute(known, self.all).is_some_and(|all| !all.is_null());
         let defaults = !matches!(&settings.defaults, Defaults::Known(tags) if tags.is_empty());
-        if !settled && !defaults {
+        if !is_known_before && !defaults {
             return object.clone();
         }
         let own = self.own_tags(known);

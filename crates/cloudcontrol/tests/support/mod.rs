@@ -3,14 +3,17 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part of it; a test that fails may panic")]
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
 use std::time::Duration;
 
+use groma_cloud::Environment;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::api::CloudControl;
-use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
+use groma_cloudcontrol::emulator::{self, Embedded, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_framework::Server;
 use groma_provider::{
@@ -20,13 +23,24 @@ use groma_provider::{
 use groma_value::{Path, Value, convert};
 use serde_json::{Value as Json, json};
 
+/// Wakes the thread that waits.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
             return done;
         }
+        std::thread::park();
     }
 }
 
@@ -38,6 +52,42 @@ fn written(json: &Json, block: &Block) -> Value {
     let empty = block.empty_value().as_object().unwrap();
     let values = empty.iter().map(|(name, empty)| given.as_object().unwrap().get(name).unwrap_or(empty).clone());
     block.object(values.collect())
+}
+
+/// Configures a provider.
+pub fn configure(provider: &Server, settings: &Json) -> ProviderDiagnostics {
+    let config = written(settings, &provider.schema().unwrap().config.block);
+    wait(provider.configure(ConfigureRequest {
+        terraform_version: "1.15.0".to_owned(),
+        config,
+        client_capabilities: ClientCapabilities::default(),
+    }))
+}
+
+/// A provider of the real service, in an environment without credentials.
+pub fn remote_provider() -> Server {
+    remote_provider_in(Environment::default())
+}
+
+/// A provider of the real service, with these variables in its environment.
+pub fn remote_provider_in(environment: Environment) -> Server {
+    let environment = environment.with("AWS_EC2_METADATA_DISABLED", "true").with("HOME", "/nonexistent");
+    let provider = AwsCloudControl::default().with_environment(environment);
+    provider.with_first_delay(Duration::from_millis(1)).served()
+}
+
+/// Serves an emulator on a free port.
+pub fn serve(store: Arc<Store>) -> SocketAddr {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let server = emulator::Server::bind("127.0.0.1:0".parse().unwrap(), store).await.unwrap();
+            sender.send(server.address().unwrap()).unwrap();
+            server.run().await.unwrap();
+        });
+    });
+    receiver.recv().unwrap()
 }
 
 /// A provider on an emulator in memory.
@@ -71,15 +121,26 @@ impl World {
 
     /// With a service that stands between the provider and the emulator.
     pub fn with_api(store: Arc<Store>, api: Arc<dyn CloudControl>, settings: &Json) -> Self {
-        let provider = AwsCloudControl::default().with_api(api).with_first_delay(Duration::from_micros(100)).served();
-        let block = provider.schema().unwrap().config.block.clone();
-        let config = written(settings, &block);
-        let request = ConfigureRequest {
-            terraform_version: "1.15.0".to_owned(),
-            config,
-            client_capabilities: ClientCapabilities::default(),
-        };
-        assert!(wait(provider.configure(request)).is_empty());
+        Self::with_delay(store, api, settings, Duration::from_micros(100))
+    }
+
+    /// With delays that let a rate settle.
+    pub fn with_api_patiently(store: Arc<Store>, api: Arc<dyn CloudControl>, settings: &Json) -> Self {
+        Self::with_delay(store, api, settings, Duration::from_millis(10))
+    }
+
+    fn with_delay(store: Arc<Store>, api: Arc<dyn CloudControl>, settings: &Json, first_delay: Duration) -> Self {
+        let provider = AwsCloudControl::default().with_api(api).with_first_delay(first_delay).served();
+        let problems = configure(&provider, settings);
+        assert!(problems.is_empty(), "{problems:?}");
+        Self { store, provider }
+    }
+
+    /// With the emulator on a port of this machine, reached as AWS is.
+    pub fn remote(store: Arc<Store>, settings: &Json) -> Self {
+        let provider = remote_provider();
+        let problems = configure(&provider, settings);
+        assert!(problems.is_empty(), "{problems:?}");
         Self { store, provider }
     }
 
@@ -185,7 +246,7 @@ impl World {
     }
 
     /// Creates, and checks that nothing is left to do: neither a read nor another plan changes anything.
-    pub fn settled(&self, type_name: &str, json: &Json) -> Object {
+    pub fn applied(&self, type_name: &str, json: &Json) -> Object {
         let object = self.apply(type_name, json, None);
         let read = self.read(type_name, &object);
         assert_eq!(read.state, object.state, "{type_name}: a read changes the state");

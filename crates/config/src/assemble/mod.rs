@@ -1,6 +1,5 @@
 //! Assembly of a directory's files into a module: detects duplicates and applies overrides.
 
-mod assembly;
 mod overrides;
 mod primary;
 mod value;
@@ -11,7 +10,7 @@ use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use indexmap::IndexMap;
 
-use assembly::Assembly;
+use primary::Assembly;
 
 use crate::decode::{FileContent, versionless};
 use crate::model::{Module, ModuleCall};

@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use groma_hcl::{Expression, Traversal};
 use indexmap::map::Entry;
 
-use super::assembly::Assembly;
+use super::primary::Assembly;
 use crate::decode::{FileContent, OutputDraft, VariableDraft};
 use crate::model::{ActionBlock, IgnoreChanges, Lifecycle, ModuleCall, Product, ProviderBlock, Resource};
 

@@ -2,15 +2,14 @@
 
 use std::hash::{BuildHasher, Hash};
 
-use groma_address::Mode;
-use groma_diagnostics::Span;
+use groma_address::{Mode, Name};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
-use super::assembly::Assembly;
-use crate::decode::{FileContent, OutputDraft, RequiredProviders, VariableDraft};
+use crate::decode::{FileContent, OutputDraft, RequiredProviders, RequiredVersion, VariableDraft, location_text};
 use crate::model::encryption::EncryptionBlock;
-use crate::model::{Backend, Check, Cloud, Local, ProviderBlock, ProviderMeta, Resource};
+use crate::model::{Backend, Check, Cloud, Local, Module, ProviderBlock, ProviderMeta, Resource};
 
 /// The spans of two declarations with the same name.
 struct Clash {
@@ -187,5 +186,27 @@ impl Assembly<'_> {
         if let Some(data) = data {
             self.add_resource(data);
         }
+    }
+}
+
+/// A module under construction. Variables and outputs are drafts until all overrides are applied.
+pub(super) struct Assembly<'a> {
+    pub(super) module: Module,
+    pub(super) variables: IndexMap<Name, VariableDraft>,
+    pub(super) outputs: IndexMap<Name, OutputDraft>,
+    pub(super) required_versions: Vec<RequiredVersion>,
+    /// Span of the first `required_providers` block.
+    pub(super) required_providers: Option<Span>,
+    pub(super) sources: &'a Sources,
+    pub(super) diagnostics: &'a mut Diagnostics,
+}
+
+impl Assembly<'_> {
+    pub(super) fn error(&mut self, span: Span, summary: impl Into<String>, detail: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::error(summary, detail).at(span));
+    }
+
+    pub(super) fn location(&self, span: Span) -> String {
+        location_text(self.sources, span)
     }
 }

@@ -1,6 +1,6 @@
 //! Checks of backend blocks.
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources, did_you_mean};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Sources, did_you_mean};
 
 use crate::decode::Dialect;
 use crate::model::Module;
@@ -23,8 +23,10 @@ const KINDS: [&str; 14] = [
     "s3",
 ];
 
-/// Summary of the error about an unknown backend type.
-pub const UNSUPPORTED_BACKEND: &str = "Unsupported backend type";
+/// Creates the error about a backend type that does not exist or is not supported.
+pub fn unsupported_backend(detail: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("Unsupported backend type", detail).of_kind(DiagnosticKind::UnsupportedBackend)
+}
 
 /// Reports an unknown backend type in the root module.
 pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
@@ -36,7 +38,7 @@ pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
         "There is no backend type {:?}.{hint} Without a backend block, the state is stored in a local file.",
         backend.kind
     );
-    diagnostics.push(Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(backend.kind_span));
+    diagnostics.push(unsupported_backend(detail).at(backend.kind_span));
 }
 
 /// Warns about a backend block in a child module. Only in `.tofu` files: OpenTofu warns, Terraform does not.

@@ -1,6 +1,6 @@
 //! Checks of module calls against the variables of the called modules.
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources, suggest};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Sources, suggest};
 use groma_hcl::{Attribute, BodySchema, ExpressionKind};
 
 use super::discarded;
@@ -94,15 +94,12 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
     }
 }
 
-/// Summary of the warning about a value for a deprecated variable.
-pub const DEPRECATED_VARIABLE: &str = "Deprecated variable got a value";
-
 /// Creates the warning about a value for the deprecated variable `name` of a `of` (module or configuration). The
 /// authors' `message` may be empty.
 pub fn deprecated_variable(of: &str, name: &str, message: &str) -> Diagnostic {
     let advice = format!("The {of}'s authors advise against setting {name:?}");
     let detail = if message.is_empty() { format!("{advice}.") } else { format!("{advice}: {message}") };
-    Diagnostic::warning(DEPRECATED_VARIABLE, detail)
+    Diagnostic::warning("Deprecated variable got a value", detail).of_kind(DiagnosticKind::DeprecatedVariable)
 }
 
 fn deprecated(argument: &Attribute, message: &str) -> Diagnostic {

@@ -3,11 +3,9 @@
 
 mod backend;
 mod calls;
-mod describe;
 pub(crate) mod discarded;
 mod expression_context;
 mod named;
-mod outputs;
 mod overrides;
 mod own_providers;
 mod provider_instances;
@@ -18,8 +16,8 @@ mod test_providers;
 mod typo;
 mod walk;
 
-pub use backend::UNSUPPORTED_BACKEND;
-pub use calls::{DEPRECATED_VARIABLE, deprecated_variable};
+pub use backend::unsupported_backend;
+pub use calls::deprecated_variable;
 pub use overrides::check_overrides;
 pub(crate) use reference::undeclared_value;
 pub(crate) use test_providers::check as check_test_providers;
@@ -77,14 +75,14 @@ pub(crate) fn check(
         }
         calls::check(module, &mut others);
         if references == References::Checked {
-            // As in Terraform, installing modules does not report how they are used.
+            // As in Terraform, installing modules does not report errors in their use.
             calls::check_deprecated(module, &mut others);
         }
         // Reversed, because the stack returns the last one first.
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
     if references == References::Checked {
-        outputs::check(root, &mut names);
+        overrides::check_outputs(root, &mut names);
     }
     let mut passed_on = Diagnostics::new();
     if is_read {

@@ -1,9 +1,9 @@
-//! Checks of test overrides against the declarations.
+//! Checks of the root module's outputs and of test overrides.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use crate::configuration::{Configuration, Tested};
-use crate::model::{Override, OverrideTarget};
+use crate::model::{Module, Override, OverrideTarget};
 
 /// Warns about override blocks whose target is not declared. The target of a file-level override may be in the
 /// configuration under test or in the module of any run.
@@ -41,4 +41,29 @@ fn declares(configuration: &Configuration, target: &OverrideTarget) -> bool {
     let module = configuration.module(&target.module.path());
     let resource = target.resource.as_ref().map(|(resource, _)| resource);
     module.is_some_and(|module| resource.is_none_or(|resource| module.resources.contains_key(resource)))
+}
+
+/// Reports arguments that have no meaning for outputs of the root module.
+pub(super) fn check_outputs(root: &Module, diagnostics: &mut Diagnostics) {
+    for output in root.outputs.values() {
+        if let Some(span) = output.deprecated_span.filter(|_| output.deprecated.is_some()) {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Root module output deprecated",
+                    "Deprecation warnings are for calling modules, and the root module has none. Remove the argument or the output.",
+                )
+                .at(span),
+            );
+        }
+        if output.ephemeral {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Ephemeral output not allowed",
+                    "Outputs of the root module are stored in the state, but ephemeral values must not be stored. Remove the argument or \
+                     the output.",
+                )
+                .at(output.span),
+            );
+        }
+    }
 }

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use groma_address::{Name, ProviderAddress};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 
-use super::describe::describe;
 use super::own_providers::{Above, is_empty, is_repeated_alone};
 use super::typo::attribute_to_alias_typo;
 use crate::model::{LocalProvider, LocalProviderRef, Module, ModuleCall, PassedProvider, ProviderBlock};
@@ -317,4 +316,9 @@ fn check_passed(chain: &[&Module], module: &Module, diagnostics: &mut Diagnostic
             diagnostics.push(attribute_to_alias_typo(problem, module, &provider.name));
         }
     }
+}
+
+/// Names a module in the middle of a sentence.
+pub(super) fn describe(module: &Module) -> String {
+    if module.path.is_root() { "the root module".to_owned() } else { module.path.to_string() }
 }

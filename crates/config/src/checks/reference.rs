@@ -5,8 +5,8 @@ use groma_diagnostics::{Diagnostic, suggest};
 use groma_hcl::{Step, Traversal};
 use groma_lang::{Binding, ErrorHandling, Reference, Referenced, is_reserved};
 
-use super::describe::describe;
 use super::expression_context::ExpressionContext;
+use super::providers::describe;
 use super::typo::attribute_to_typo_in_resource;
 use crate::model::{Module, ModuleCall, Resource};
 

@@ -4,7 +4,7 @@ use groma_address::Resource as ResourceAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Index, Step, Traversal, with_stack};
 use groma_lang::{
-    Binding, ErrorHandling, Mention, Reference, for_each_mention, for_each_traversal, for_each_traversal_in_place,
+    Binding, ErrorHandling, Mention, Reference, for_each_mention, for_each_traversal, for_each_traversal_with_context,
     parse_reference,
 };
 
@@ -50,7 +50,7 @@ pub(super) fn check(module: &Module, presence: Presence, deep: &mut Vec<DeepRefe
     for check in module.checks.values() {
         walk.conditions(&check.assertions, &toplevel.in_check(Some(&check.name)));
     }
-    // Import blocks of child modules have no effect; a warning says so.
+    // Import blocks of child modules have no effect, which a warning reports.
     if module.path.is_root() {
         module.imports.iter().for_each(|import| walk.import(import));
     }
@@ -66,7 +66,7 @@ pub(super) fn check(module: &Module, presence: Presence, deep: &mut Vec<DeepRefe
 /// the checks of provider instances.
 pub(super) fn check_provider_instances(module: &Module, for_each: &Expression, diagnostics: &mut Diagnostics) {
     let mut walk = Walk { module, deep: &mut Vec::new(), diagnostics };
-    for_each_traversal_in_place(for_each, &mut |traversal, context| {
+    for_each_traversal_with_context(for_each, &mut |traversal, context| {
         let named = parse_reference(traversal).map(|found| found.target);
         if !matches!(named, Ok(Reference::Resource(_) | Reference::Module(_))) {
             walk.traversal(traversal, &ExpressionContext { bound: context.bound, ..ExpressionContext::default() });

@@ -1,7 +1,7 @@
 //! Decoding of a file's syntax tree into typed blocks.
 //!
-//! A file is decoded without knowledge of the rest of its module. [`assemble`](crate::assemble) and
-//! [`checks`](crate::checks) handle everything that spans files: duplicates, overrides, references.
+//! A file is decoded without knowledge of the rest of its module. `assemble` and
+//! `checks` handle everything that spans files: duplicates, overrides, references.
 
 mod actions;
 mod address;
@@ -9,7 +9,6 @@ mod check;
 mod condition;
 mod content;
 mod context;
-mod depends_on;
 mod encryption;
 mod file;
 mod language;

@@ -7,7 +7,7 @@ use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ObjectItem};
 
 use super::context::{Decoding, Dialect};
 use super::meta::{duplicate_lifecycle, expression_of};
-use super::{depends_on, literal, meta, name, provider, syntax, version};
+use super::{literal, meta, name, output, provider, syntax, version};
 use crate::model::{LocalProvider, ModuleCall, PassedProvider, Product};
 use crate::module_source::ModuleSource;
 
@@ -76,7 +76,7 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
             .get("ignore_nested_deprecations")
             .and_then(|attribute| literal::boolean(attribute, decoding))
             .unwrap_or_default(),
-        depends_on: content.get("depends_on").map(|a| depends_on::depends_on(a, decoding)).unwrap_or_default(),
+        depends_on: content.get("depends_on").map(|a| output::depends_on(a, decoding)).unwrap_or_default(),
         has_depends_on: content.get("depends_on").is_some(),
         span: block.header,
     })
@@ -133,7 +133,7 @@ fn constant_source(
                 Some(_) => "Invalid registry module source address",
                 None => "Invalid module source address",
             };
-            decoding.error(attribute.expression.span, summary, detail);
+            decoding.error(attribute.expression.span, summary, detail.to_string());
             None
         }
     }

@@ -8,7 +8,7 @@ use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, Traversal};
 use groma_lang::TypeConstraint;
 
 use super::context::{Decoding, Dialect};
-use super::{condition, depends_on, literal, name, variable};
+use super::{condition, literal, name, syntax, variable};
 use crate::model::{Condition, Local};
 
 /// An output block that is not yet merged with overrides; `None` means that the argument is missing.
@@ -60,7 +60,7 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
             Dialect::Terraform => content.get("deprecated").map(Attribute::span),
             Dialect::OpenTofu => None,
         },
-        depends_on: content.get("depends_on").map(|a| depends_on::depends_on(a, decoding)).unwrap_or_default(),
+        depends_on: content.get("depends_on").map(|a| depends_on(a, decoding)).unwrap_or_default(),
         preconditions: preconditions(&content, decoding),
         span: block.header,
     })
@@ -100,4 +100,10 @@ pub(super) fn locals(block: &Block, decoding: &mut Decoding<'_>) -> Vec<Local> {
         locals.push(Local { name: attribute.name.name, expression: attribute.expression, span });
     }
     locals
+}
+
+/// Decodes the references of a `depends_on` argument. Their targets are checked once the module is complete.
+pub(super) fn depends_on(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Vec<Traversal> {
+    let Some(elements) = syntax::list(&attribute.expression, decoding) else { return Vec::new() };
+    elements.iter().filter_map(|element| syntax::traversal(element, decoding)).collect()
 }

@@ -8,7 +8,7 @@ use groma_hcl::{Attribute, Block, Body, BodySchema, Content};
 
 use super::context::Decoding;
 use super::meta::{duplicate_lifecycle, expression_of};
-use super::{condition, depends_on, lifecycle, meta, name, provider, provisioner};
+use super::{condition, lifecycle, meta, name, output, provider, provisioner};
 use crate::model::{Connection, Lifecycle, Provisioner, ProvisionerWhen, Resource, implied_provider};
 
 /// Meta-arguments of all modes, so that one in the wrong mode gets a specific message.
@@ -179,7 +179,7 @@ impl<'a> Common<'a> {
             count: expression_of(count.as_ref()),
             for_each: expression_of(for_each.as_ref()),
             provider: provider.and_then(|a| provider::reference(&a.expression, "provider", decoding)),
-            depends_on: depends_on.map(|a| depends_on::depends_on(&a, decoding)).unwrap_or_default(),
+            depends_on: depends_on.map(|a| output::depends_on(&a, decoding)).unwrap_or_default(),
             lifecycle: lifecycle.map_or_else(Lifecycle::none, |decoded| decoded.lifecycle.into()),
             provisioners: Vec::new(),
             connection: None::<Connection>,

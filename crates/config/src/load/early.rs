@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_encryption::Network;
+use groma_encryption::KeyServices;
 use groma_hcl::{Expression, Step, Traversal};
 use groma_lang::{FunctionContext, Reference, Resolved, Scope, evaluate, parse_reference};
 use groma_value::{Type, Value};
@@ -158,9 +158,9 @@ impl<'a> Early<'a> {
     }
 
     /// Returns network access to key management services, for the root module only.
-    pub(super) fn key_network(&self) -> Option<Arc<dyn Network>> {
+    pub(super) fn key_services(&self) -> Option<Arc<dyn KeyServices>> {
         match self.origin {
-            Origin::Root(values) => values.options.key_network.clone(),
+            Origin::Root(values) => values.options.key_services.clone(),
             Origin::Call(..) => None,
         }
     }

@@ -348,7 +348,7 @@ fn needs_evaluation(argument: Option<&Expression>) -> Option<&Expression> {
 }
 
 fn parse_source(text: &str) -> Result<ModuleSource, (&'static str, String)> {
-    ModuleSource::parse(text).map_err(|detail| ("Invalid module source address", detail))
+    ModuleSource::parse(text).map_err(|problem| ("Invalid module source address", problem.to_string()))
 }
 
 fn parse_version(text: &str) -> Result<Constraints, (&'static str, String)> {

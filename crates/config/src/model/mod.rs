@@ -3,7 +3,6 @@
 //! Expressions are kept as written. Nothing here has been evaluated, except arguments that the language requires to be
 //! constant.
 
-pub(crate) mod block;
 pub(crate) mod encryption;
 pub(crate) mod module;
 pub(crate) mod module_call;
@@ -15,10 +14,10 @@ pub(crate) mod resource;
 pub(crate) mod settings;
 pub(crate) mod testing;
 
-pub use block::{Check, Condition, ScopedData};
 pub use encryption::{Encryption, EncryptionMethods};
 pub use module::{ActionBlock, Declared, Module};
 pub use module_call::{ModuleCall, PassedProvider, Product};
+pub use named_value::{Check, Condition, ScopedData};
 pub use named_value::{Local, Output, Variable};
 pub use provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
 pub use refactoring::{Import, ImportIdentity, Moved, Removed, RemovedFrom};

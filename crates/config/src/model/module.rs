@@ -8,10 +8,9 @@ use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression};
 use indexmap::IndexMap;
 
-use super::block::Check;
 use super::encryption::{Encryption, EncryptionBlock};
 use super::module_call::{ModuleCall, Product};
-use super::named_value::{Local, Output, Variable};
+use super::named_value::{Check, Local, Output, Variable};
 use super::provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
 use super::refactoring::{Import, Moved, Removed};
 use super::resource::Resource;

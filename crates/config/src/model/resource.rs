@@ -6,7 +6,7 @@ use groma_address::{Mode, Name, Resource as ResourceAddress};
 use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression, Traversal};
 
-use super::block::Condition;
+use super::named_value::Condition;
 use super::provider::{LocalProvider, LocalProviderRef};
 
 /// A `resource`, `data`, `ephemeral` or `list` block.

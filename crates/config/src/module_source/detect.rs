@@ -1,10 +1,12 @@
 //! Expansion of short package addresses to URLs.
 
+use super::error::SourceAddressError;
+
 /// Expands `address` to a URL with an optional forced protocol (`git::`).
 ///
 /// # Errors
 /// The address is neither a URL nor a known short form.
-pub(super) fn complete(address: &str) -> Result<String, String> {
+pub(super) fn complete(address: &str) -> Result<String, SourceAddressError> {
     let (forced, rest) = match forced(address) {
         Some((protocol, rest)) => (Some(protocol), rest),
         None => (None, address),
@@ -13,17 +15,10 @@ pub(super) fn complete(address: &str) -> Result<String, String> {
         return if has_right_port(rest) {
             Ok(address.to_owned())
         } else {
-            Err(format!(
-                "The port in {rest:?} is not a number. Write HOST:PORT/PATH, or HOST/PATH for the default port."
-            ))
+            Err(SourceAddressError::Port(rest.to_owned()))
         };
     }
-    let found = shorthand(rest)?.ok_or_else(|| {
-        format!(
-            "Cannot determine how to install {rest:?}. If it is a directory, write \"./{rest}\": a leading dot makes the path relative \
-             to the calling module."
-        )
-    })?;
+    let found = shorthand(rest)?.ok_or_else(|| SourceAddressError::Unknown(rest.to_owned()))?;
     let (found_protocol, url) = self::forced(&found).map_or((None, &*found), |(protocol, url)| (Some(protocol), url));
     Ok(match forced.or(found_protocol) {
         Some(protocol) => format!("{protocol}::{url}"),
@@ -56,7 +51,7 @@ fn has_right_port(url: &str) -> bool {
     after_brackets.split_once(':').is_none_or(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-fn shorthand(text: &str) -> Result<Option<String>, String> {
+fn shorthand(text: &str) -> Result<Option<String>, SourceAddressError> {
     let (base, query) = text.split_at(text.find('?').unwrap_or(text.len()));
     if base.starts_with('/') {
         return Ok(Some(format!("file://{text}")));
@@ -78,10 +73,10 @@ fn shorthand(text: &str) -> Result<Option<String>, String> {
     Ok(None)
 }
 
-fn repository(host: &str, base: &str) -> Result<String, String> {
+fn repository(host: &'static str, base: &str) -> Result<String, SourceAddressError> {
     let mut parts = base.splitn(4, '/').skip(1);
     let (Some(owner), Some(name)) = (parts.next(), parts.next().filter(|name| !name.is_empty())) else {
-        return Err(format!("{base:?} is not a valid repository address. Write {host}/OWNER/NAME."));
+        return Err(SourceAddressError::Repository { address: base.to_owned(), host });
     };
     let name = name.strip_suffix(".git").unwrap_or(name);
     let below = parts.next().filter(|rest| !rest.is_empty());
@@ -113,8 +108,8 @@ fn normalize_query(query: &str) -> String {
     text.replace("%7E", "~").replace('*', "%2A")
 }
 
-fn bucket(base: &str) -> Result<String, String> {
-    let wrong = || format!("{base:?} is not a valid S3 object address. Write BUCKET.s3.REGION.amazonaws.com/KEY.");
+fn bucket(base: &str) -> Result<String, SourceAddressError> {
+    let wrong = || SourceAddressError::Bucket(base.to_owned());
     let (host, key) = base.split_once('/').ok_or_else(wrong)?;
     match *host.split('.').collect::<Vec<_>>() {
         // Path style: the bucket is the first part of the key.
@@ -127,13 +122,11 @@ fn bucket(base: &str) -> Result<String, String> {
     }
 }
 
-fn google_bucket(base: &str) -> Result<String, String> {
+fn google_bucket(base: &str) -> Result<String, SourceAddressError> {
     match *base.splitn(5, '/').collect::<Vec<_>>() {
         [_, _, version, bucket, object] => {
             Ok(format!("https://www.googleapis.com/storage/{version}/{bucket}/{object}"))
         }
-        _ => Err(format!(
-            "{base:?} is not a valid Cloud Storage object address. Write www.googleapis.com/storage/v1/BUCKET/OBJECT."
-        )),
+        _ => Err(SourceAddressError::GoogleBucket(base.to_owned())),
     }
 }

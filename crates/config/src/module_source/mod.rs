@@ -1,16 +1,17 @@
 //! Module source addresses: local directories, registry modules, and remote packages.
 
 mod detect;
+mod error;
 mod registry;
-mod split;
 
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
+pub use error::SourceAddressError;
 pub use registry::RegistryModule;
 
 use crate::source::{display, normalize};
-use split::{clean_subfolder, split_subfolder};
+use registry::{clean_subfolder, split_subfolder};
 
 /// The source of a module. Displays in the form that the module manifest records.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl ModuleSource {
     ///
     /// # Errors
     /// The text is not a module source; the string is the reason.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, SourceAddressError> {
         // A local path must begin with a dot; everything else is a registry or package address.
         if ["./", "../", ".\\", "..\\"].iter().any(|prefix| text.starts_with(prefix)) {
             return Ok(Self::Local(PathBuf::from(local(text))));
@@ -68,10 +69,10 @@ impl Package {
     ///
     /// # Errors
     /// The text is not a package address; the string is the reason.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, SourceAddressError> {
         let (package, subfolder) = split_subfolder(text);
         if package.trim().is_empty() {
-            return Err("The source is empty. Specify a directory that begins with ./ or ../, or the address of a module to install.".to_owned());
+            return Err(SourceAddressError::Empty);
         }
         let detected = detect::complete(&package)?;
         let (address, inner) = split_subfolder(&detected);

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use groma_address::{DEFAULT_PROVIDER_HOST, normal_host};
 
-use super::split::{clean_subfolder, split_subfolder};
+use super::error::SourceAddressError;
 
 /// The address of a module in a module registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl RegistryModule {
     ///
     /// # Errors
     /// The subdirectory is outside of the package.
-    pub fn parse(text: &str) -> Result<Option<Self>, String> {
+    pub fn parse(text: &str) -> Result<Option<Self>, SourceAddressError> {
         let (package, subfolder) = split_subfolder(text);
         let parts: Vec<&str> = package.split('/').collect();
         let (host, namespace, name, system) = match *parts.as_slice() {
@@ -86,4 +86,36 @@ fn is_name(text: &str) -> bool {
 
 fn is_system(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+}
+
+/// Splits an address at the first `//` that is not part of `://`; a query string stays with the package.
+pub(super) fn split_subfolder(text: &str) -> (String, String) {
+    // A query may contain `//`, as in `?url=https://…`.
+    let stop = text.find('?').unwrap_or(text.len());
+    let (path, query) = text.split_at(stop);
+    let offset = path.find("://").map_or(0, |at| at + 3);
+    let Some(at) = path.get(offset..).and_then(|rest| rest.find("//")).map(|at| at + offset) else {
+        return (text.to_owned(), String::new());
+    };
+    let (package, subfolder) = path.split_at(at);
+    (format!("{package}{query}"), subfolder.trim_start_matches('/').to_owned())
+}
+
+/// Normalizes a subdirectory; empty for the package's root.
+///
+/// # Errors
+/// The subdirectory is outside of the package.
+pub(super) fn clean_subfolder(text: &str) -> Result<String, SourceAddressError> {
+    let mut steps: Vec<&str> = Vec::new();
+    for step in text.split('/') {
+        match step {
+            "" | "." => {}
+            ".." if steps.pop().is_none() => {
+                return Err(SourceAddressError::Outside(text.to_owned()));
+            }
+            ".." => {}
+            step => steps.push(step),
+        }
+    }
+    Ok(steps.join("/"))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::files::{Entry, Files};
+use super::{Entry, Files};
 
 /// Files on disk, with paths relative to the root module's directory.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::files::{Entry, Files};
 use super::path::normalize;
+use super::{Entry, Files};
 
 /// In-memory files by path, relative to the root module's directory.
 #[derive(Clone, Debug, Default)]

@@ -5,14 +5,14 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use groma_address::Name;
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Sources, Span};
 use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::input::{Given, InputValue, Origin};
 use super::read;
-use super::sources::{VariableOption, VariableSources};
 use crate::model::Variable;
+use crate::options::{VariableOption, VariableSources};
 use crate::source::Files;
 
 /// Collected values by variable name.
@@ -133,7 +133,7 @@ impl Collector<'_> {
     fn content(&mut self, path: &Path, content: io::Result<Vec<u8>>, origin: fn(String) -> Origin) {
         let mut problems = Diagnostics::new();
         let values = read::file(path, content, "variables file", origin, self.sources, &mut problems);
-        self.diagnostics.append(problems.into_iter().map(declared));
+        self.diagnostics.append(problems.into_iter().map(|problem| reworded(problem, self.sources)));
         self.values.extend(values);
     }
 
@@ -219,8 +219,10 @@ fn report_undeclared(undeclared: Vec<(Name, Origin)>, diagnostics: &mut Diagnost
 
 /// Rewords the error about a `variable` block in a variables file, a common confusion of declaring a variable with
 /// setting it.
-fn declared(problem: Diagnostic) -> Diagnostic {
-    if problem.summary != "Unexpected \"variable\" block" {
+fn reworded(problem: Diagnostic, sources: &Sources) -> Diagnostic {
+    let is_declaration = problem.kind == DiagnosticKind::UnexpectedBlock
+        && problem.subject.and_then(|span| sources.text(span)).is_some_and(|text| text == "variable");
+    if !is_declaration {
         return problem;
     }
     let detail = "A variables file sets the values of variables, with lines such as name = \"value\". To declare a variable, move \

@@ -9,9 +9,8 @@ mod accept;
 mod collect;
 mod input;
 mod read;
-pub(crate) mod sources;
 
+pub use crate::options::{VariableOption, VariableSources};
 pub use accept::{Unsuitable, missing};
 pub use collect::{check_options, collect, settings_file};
 pub use input::{InputValue, Origin};
-pub use sources::{VariableOption, VariableSources};

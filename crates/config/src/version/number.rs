@@ -51,7 +51,7 @@ impl Version {
         &self.prerelease
     }
 
-    /// The build metadata without its plus sign; empty if there is none.
+    /// The build metadata without its plus sign; may be empty.
     pub fn metadata(&self) -> &str {
         &self.metadata
     }

@@ -47,11 +47,11 @@ pub enum Need {
 }
 
 impl Argument {
-    pub(super) const fn required(name: &'static str, ty: ArgumentType) -> Self {
+    pub(crate) const fn required(name: &'static str, ty: ArgumentType) -> Self {
         Self { name, ty, need: Need::Required }
     }
 
-    pub(super) const fn optional(name: &'static str, ty: ArgumentType) -> Self {
+    pub(crate) const fn optional(name: &'static str, ty: ArgumentType) -> Self {
         Self { name, ty, need: Need::Optional }
     }
 }
@@ -91,7 +91,7 @@ impl FromIterator<(String, ArgumentValue)> for ArgumentValues {
 
 impl ArgumentValues {
     /// Returns a string; an empty one counts as unset, as in OpenTofu.
-    pub(super) fn string(&self, name: &str) -> Option<String> {
+    pub fn string(&self, name: &str) -> Option<String> {
         match self.0.get(name) {
             Some(ArgumentValue::String(string)) if !string.is_empty() => Some(string.clone()),
             _ => None,
@@ -99,39 +99,47 @@ impl ArgumentValues {
     }
 
     /// Returns a string that must be set and not empty.
-    pub(super) fn required_string(&self, name: &str) -> Result<String, KeyError> {
+    ///
+    /// # Errors
+    /// Fails if it is not.
+    pub fn required_string(&self, name: &str) -> Result<String, KeyError> {
         self.string(name).ok_or_else(|| KeyError::argument(format!("{name} must not be empty")))
     }
 
-    pub(super) fn number(&self, name: &str) -> Option<i64> {
+    /// Returns a whole number.
+    pub fn number(&self, name: &str) -> Option<i64> {
         match self.0.get(name) {
             Some(ArgumentValue::Number(number)) => Some(*number),
             _ => None,
         }
     }
 
-    pub(super) fn bool(&self, name: &str) -> Option<bool> {
+    /// Returns a boolean.
+    pub fn bool(&self, name: &str) -> Option<bool> {
         match self.0.get(name) {
             Some(ArgumentValue::Bool(flag)) => Some(*flag),
             _ => None,
         }
     }
 
-    pub(super) fn object(&self, name: &str) -> Option<&Self> {
+    /// Returns the values of an object.
+    pub fn object(&self, name: &str) -> Option<&Self> {
         match self.0.get(name) {
             Some(ArgumentValue::Object(values)) => Some(values),
             _ => None,
         }
     }
 
-    pub(super) fn map(&self, name: &str) -> BTreeMap<String, String> {
+    /// Returns a map of strings; an empty one if it is not set.
+    pub fn map(&self, name: &str) -> BTreeMap<String, String> {
         match self.0.get(name) {
             Some(ArgumentValue::Map(map)) => map.clone(),
             _ => BTreeMap::new(),
         }
     }
 
-    pub(super) fn strings(&self, name: &str) -> Vec<String> {
+    /// Returns a list of strings; an empty one if it is not set.
+    pub fn strings(&self, name: &str) -> Vec<String> {
         match self.0.get(name) {
             Some(ArgumentValue::StringList(strings)) => strings.clone(),
             _ => Vec::new(),

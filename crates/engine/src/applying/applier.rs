@@ -11,18 +11,18 @@ use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::changes;
+use super::ending::{AppliedRun, Done};
 use super::ephemeral;
 use super::event::Event;
 use super::inputs::{Inputs, Planned};
 use super::invocations;
-use super::outcome::{AppliedRun, Done};
 use super::provider_blocks;
 use super::provisioners;
 use super::recording::Recording;
 use super::result_writer::{ResultWriter, WriterContext};
 use super::results;
-use super::settled;
 use super::steps::Steps;
+use super::unchanged;
 use super::values;
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
@@ -49,17 +49,17 @@ pub(super) struct Parts<'a> {
     pub(super) recorder: Arc<dyn Recorder>,
 }
 
-/// The working state of an apply: the world with new values, the recording of results, the steps on their way, and the
+/// The working state of an apply: the world with new values, the recording of results, the steps in progress, and the
 /// provider calls in flight.
 ///
 /// It owns its parts and connects them; each part keeps its own invariants (see their types). [`Applier::run`] starts the
 /// ready steps of the execution graph, in the order of their numbers: values are evaluated at once, and what needs a
 /// provider becomes a call that owns its inputs. When a call ends, its result goes to the recording before the step ends,
-/// so that no step that depends on it begins earlier. A failed step fails the steps that depend on it and no others. All
-/// evaluation and every change of a part happens on the thread that walks.
+/// so that no dependent step begins earlier. A failed step fails the steps that depend on it and no others. All evaluation and
+/// every change of a part happens on the walking thread.
 ///
-/// What is done for each kind of step and result is in functions of the other modules of `applying`. Nothing is planned here:
-/// the steps, their order and the objects that they lead to are the plan's (LC-06).
+/// The other modules of `applying` handle the kinds of steps and results. Nothing is planned here: the steps, their order and
+/// the resulting objects come from the plan (LC-06).
 pub(super) struct Applier<'a> {
     pub(super) inputs: Inputs<'a>,
     pub(super) providers: &'a mut Providers,
@@ -114,12 +114,12 @@ impl<'a> Applier<'a> {
             calls: ProviderCalls::new(session),
         };
         if is_partial {
-            settled::settle_beside(&applier.inputs, &mut applier.world, &applier.recording);
+            unchanged::set_siblings(&applier.inputs, &mut applier.world, &applier.recording);
         }
         if is_partial || plan.mode == Mode::RefreshOnly {
-            settled::show_what_there_is(&applier.inputs, &mut applier.world, &applier.recording);
+            unchanged::show_existing_instances(&applier.inputs, &mut applier.world, &applier.recording);
         }
-        settled::settle_known(&applier.inputs, &mut applier.world, &applier.recording, &plan.deferred);
+        unchanged::set_known_values(&applier.inputs, &mut applier.world, &applier.recording, &plan.deferred);
         Ok(applier)
     }
 
@@ -151,13 +151,13 @@ impl<'a> Applier<'a> {
         self.evaluation.diagnostics.append(problems);
         let is_complete = self.steps.is_complete();
         if !is_complete && !self.calls.is_stopping() && !self.evaluation.diagnostics.has_errors() {
-            let detail = "Some of what was planned was never begun, because its steps wait for each other. What was done is in \
-                          the state. This is a mistake of this program, so please report it.";
+            let detail = "Some planned steps were never started, because they wait for each other. The state \
+             contains all completed changes. This is a bug in Groma; please report it.";
             self.evaluation.diagnostics.push(Diagnostic::error("Plan not carried out", detail));
         }
         if self.calls.is_stopping() && !is_complete {
-            let detail = "The run was interrupted. What had been started was finished where there was time, and everything that is \
-                          known is in the state. Plan again to see what is left to do.";
+            let detail = "The run was interrupted. Running operations were completed if time permitted, and the \
+             state contains all known results. Run plan again to see the remaining changes.";
             self.evaluation.diagnostics.push(Diagnostic::error("execution halted", detail));
         }
     }
@@ -263,13 +263,13 @@ impl<'a> Applier<'a> {
         self.end(step, outcome);
     }
 
-    /// Waits until all that was left to the result writer is taken down and told: before anything happens that people are told of
-    /// by somebody else, or that could not be made undone. Says whether all could be taken down.
+    /// Waits until the result writer has recorded and reported everything handed to it. It must be called before anything that is
+    /// reported elsewhere or cannot be undone. Returns whether all results could be recorded.
     pub(super) fn results_are_written(&mut self) -> bool {
         let problems = self.recording.catch_up();
-        let is_sound = !problems.has_errors();
+        let is_recorded = !problems.has_errors();
         self.evaluation.diagnostics.append(problems);
-        is_sound
+        is_recorded
     }
 
     pub(super) fn report(&mut self, problems: Diagnostics) -> Outcome {
@@ -287,7 +287,7 @@ impl<'a> Applier<'a> {
 
 /// The end of a run that cannot begin.
 fn unfit(state: State) -> AppliedRun {
-    let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";
+    let detail = "The plan does not match the configuration that was saved with it. Create a new plan.";
     let diagnostics = Diagnostic::error("Invalid plan", detail).into();
     AppliedRun { state, done: Done::default(), diagnostics, spent: None }
 }

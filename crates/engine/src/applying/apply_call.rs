@@ -11,7 +11,7 @@ use groma_state::{Begin, CreateRequest, ObjectRecord, Operation};
 use groma_value::{Value, msgpack};
 
 use crate::call_target::CallTarget;
-use crate::client::capabilities;
+use crate::call_target::capabilities;
 use crate::hooks::{self, Hooks};
 use crate::planning::{Ignore, ignore_changes};
 use crate::record::{Circumstances, Object, recall};

@@ -19,8 +19,8 @@ use super::recording::Recording;
 use super::results;
 use super::values;
 use crate::call_target::CallTarget;
+use crate::call_target::no_meta;
 use crate::cancel::Cancellation;
-use crate::client::no_meta;
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::generate;
 use crate::hooks::{Hooks, Operation, Subject};
@@ -41,7 +41,7 @@ struct Evaluated {
 }
 
 /// A change that is to be carried out.
-struct Undertaking {
+struct PendingChange {
     change: u32,
     operation: Operation,
     before: Option<Arc<ObjectRecord>>,
@@ -50,7 +50,7 @@ struct Undertaking {
     call: Box<ApplyCall>,
 }
 
-impl Undertaking {
+impl PendingChange {
     async fn see_through(self, hooks: Arc<dyn Hooks>, cancellation: Cancellation) -> ChangeEvent {
         let Self { change, operation, before, first, call } = self;
         let started = Instant::now();
@@ -137,8 +137,8 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
         announcement,
     });
     let continuation = if is_provisioned { Continuation::Further } else { Continuation::Nothing };
-    let undertaking = Undertaking { change, operation, before, first: Vec::new(), call };
-    carry_out(applier, step, undertaking, continuation).await;
+    let pending = PendingChange { change, operation, before, first: Vec::new(), call };
+    carry_out(applier, step, pending, continuation).await;
 }
 
 /// Starts the deletion of the object of `change`.
@@ -198,14 +198,14 @@ pub(super) async fn delete(applier: &mut Applier<'_>, step: u32, change: u32) {
         recorder: Arc::clone(applier.recording.recorder()),
         announcement,
     });
-    let undertaking = Undertaking { change, operation: Operation::Delete, before: Some(before), first, call };
-    carry_out(applier, step, undertaking, Continuation::Nothing).await;
+    let pending = PendingChange { change, operation: Operation::Delete, before: Some(before), first, call };
+    carry_out(applier, step, pending, Continuation::Nothing).await;
 }
 
-async fn carry_out(applier: &mut Applier<'_>, step: u32, undertaking: Undertaking, continuation: Continuation) {
+async fn carry_out(applier: &mut Applier<'_>, step: u32, pending: PendingChange, continuation: Continuation) {
     let (hooks, cancellation) =
         (Arc::clone(&applier.inputs.session().hooks), applier.inputs.session().cancellation.clone());
-    let call = async move { Event::Change(Box::new(undertaking.see_through(hooks, cancellation).await)) };
+    let call = async move { Event::Change(Box::new(pending.see_through(hooks, cancellation).await)) };
     applier.begin_call(step, call, continuation).await;
 }
 

@@ -1,13 +1,16 @@
 //! The end of a run: what it leaves in the state, and what it has to say.
 
-use groma_plan::{Action, Mode, carried};
+use std::collections::HashSet;
+
+use groma_address::{ConfigResource, Mode as ResourceMode, ResourceInstance};
+use groma_diagnostics::Diagnostics;
+use groma_plan::{Action, Mode, after_round_trip};
 use groma_state::{OutputValue, State};
 
 use super::applier::Applier;
 use super::inputs::Inputs;
-use super::outcome::AppliedRun;
-use super::parting_data;
-use crate::general_problems::reported_once;
+use crate::hooks::Operation;
+use crate::merge_diagnostics::reported_once;
 use crate::world::{ModuleId, World};
 
 /// Returns the outcome of the run.
@@ -18,7 +21,7 @@ pub(super) fn finish(mut applier: Applier<'_>) -> AppliedRun {
     if applier.inputs.mode() != Mode::Destroy || !applier.evaluation.diagnostics.has_errors() {
         state.check_results = Some(applier.evaluation.checks.results());
     }
-    parting_data::take_out(applier.inputs.removed_data(), &mut state);
+    take_out(applier.inputs.removed_data(), &mut state);
     let spent = Box::new((applier.world, applier.inputs.into_spent(), applier.steps.into_spent()));
     AppliedRun { state, done, diagnostics: reported_once(applier.evaluation.diagnostics), spent: Some(spent) }
 }
@@ -38,7 +41,7 @@ fn write_outputs(inputs: &Inputs<'_>, world: &World, state: &mut State) {
         });
         if let Some((value, declared)) = worked_out {
             let (value, _) = value.unmark_deep();
-            let value = if change.after.is_wholly_known() { carried(value) } else { value };
+            let value = if change.after.is_wholly_known() { after_round_trip(value) } else { value };
             if value.is_null() {
                 state.outputs.remove(&change.name);
                 continue;
@@ -49,4 +52,73 @@ fn write_outputs(inputs: &Inputs<'_>, world: &World, state: &mut State) {
             state.outputs.insert(change.name.clone(), output);
         }
     }
+}
+
+/// Removes data sources that the plan drops from the state, except those that remaining objects depend on.
+pub(super) fn take_out(disposal: &[ResourceInstance], state: &mut State) {
+    if disposal.is_empty() {
+        return;
+    }
+    let needed: HashSet<ConfigResource> = state
+        .iter()
+        .flat_map(|view| view.record.current.iter().chain(view.record.deposed.values()))
+        .flat_map(|object| object.dependencies.iter())
+        .filter(|dependency| dependency.resource.mode == ResourceMode::Data)
+        .cloned()
+        .collect();
+    for address in disposal.iter().filter(|address| !needed.contains(&address.config_resource())) {
+        state.remove_instance(address);
+    }
+}
+
+/// The state and the diagnostics after an apply, also after one that failed.
+#[derive(Debug)]
+pub struct AppliedRun {
+    /// The state after the run.
+    pub state: State,
+    /// Numbers of objects that were added, changed and destroyed.
+    pub done: Done,
+    /// Errors and warnings of the run.
+    pub diagnostics: Diagnostics,
+    /// Memory of the run. It is released together with this value, so that a program that exits at once can skip that.
+    #[expect(dead_code, reason = "kept only to be released")]
+    pub(crate) spent: Option<Box<dyn std::any::Any + Send>>,
+}
+
+impl Done {
+    /// One more operation has ended well.
+    pub(super) fn count(&mut self, operation: Operation) {
+        match operation {
+            Operation::Create => self.added += 1,
+            Operation::Update => self.changed += 1,
+            Operation::Delete => self.destroyed += 1,
+            Operation::Read => {}
+        }
+    }
+
+    /// With what somebody else counted.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            imported: self.imported + other.imported,
+            added: self.added + other.added,
+            changed: self.changed + other.changed,
+            destroyed: self.destroyed + other.destroyed,
+            invoked: self.invoked + other.invoked,
+        }
+    }
+}
+
+/// Numbers of operations that ended well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Number of imported objects.
+    pub imported: usize,
+    /// Number of created objects.
+    pub added: usize,
+    /// Objects changed in place.
+    pub changed: usize,
+    /// Number of destroyed objects.
+    pub destroyed: usize,
+    /// Number of invoked actions.
+    pub invoked: usize,
 }

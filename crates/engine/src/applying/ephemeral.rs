@@ -82,8 +82,8 @@ pub(super) fn opened(applier: &mut Applier<'_>, event: OpenedInstances) -> Outco
             continue;
         };
         applier.world.module_mut(module).resources[resource as usize].settle(position, value.clone());
-        let place = (module, resource, position);
-        let status = applier.evaluation.postconditions(&applier.world, place, &read.address, &value);
+        let key = (module, resource, position);
+        let status = applier.evaluation.postconditions(&applier.world, key, &read.address, &value);
         if outcome_of(status) == Outcome::Failed {
             outcome = Outcome::Failed;
         }

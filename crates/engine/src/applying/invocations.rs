@@ -11,7 +11,7 @@ use super::applier::Applier;
 use super::event::Event;
 use crate::action_blocks::{Named, NamedKey};
 use crate::config_graph::narrow;
-use crate::invocation_problems::{Summaries, gathered};
+use crate::merge_diagnostics::{Summaries, merged};
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::World;
@@ -36,8 +36,8 @@ pub(super) async fn invoke(applier: &mut Applier<'_>, step: u32, invocation: u32
     let hooks = Arc::clone(&applier.inputs.session().hooks);
     let call = async move {
         hooks.action_start(&invocation);
-        let told = Arc::clone(&invocation);
-        let progress = Arc::new(move |message: &str| hooks.action_progress(&told, message));
+        let reported = Arc::clone(&invocation);
+        let progress = Arc::new(move |message: &str| hooks.action_progress(&reported, message));
         let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
         let problems = provider.invoke_action(&subject, &config, progress).await;
         Event::Invoked(invocation, problems)
@@ -56,8 +56,8 @@ fn action_config(applier: &mut Applier<'_>, invocation: &Invocation) -> Option<(
     let value = applier.actions.config(&applier.world, &mut applier.evaluation, &template, module, &named)?;
     if !value.is_wholly_known() {
         let detail = format!(
-            "The configuration of {action} still holds values that are not known when it is to be invoked. Use only what is known \
-             once the objects that it stands on are there."
+            "The configuration of {action} still contains unknown values at the time of its invocation. Use only \
+             values that are known after its dependencies are applied."
         );
         applier
             .evaluation
@@ -79,8 +79,8 @@ pub(super) fn invoked(applier: &mut Applier<'_>, invocation: &Invocation, proble
     }
     let span = invoked_from(&applier.world, invocation);
     let span = span.or_else(|| problems.iter().find_map(|problem| problem.subject)).unwrap_or_default();
-    let told = gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span));
-    applier.report(told.collect())
+    let reported = merged(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span));
+    applier.report(reported.collect())
 }
 
 fn invoked_from(world: &World, invocation: &Invocation) -> Option<Span> {

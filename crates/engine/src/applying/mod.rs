@@ -8,16 +8,14 @@ mod ephemeral;
 mod event;
 mod inputs;
 mod invocations;
-mod outcome;
-mod parting_data;
 mod provider_blocks;
 mod provisioners;
 mod recording;
 mod result_writer;
 mod results;
-mod settled;
 mod steps;
 mod unanswered_calls;
+mod unchanged;
 mod values;
 
 use std::sync::Arc;
@@ -29,7 +27,7 @@ use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::session::Session;
 use applier::{Applier, Parts};
-pub use outcome::{AppliedRun, Done};
+pub use ending::{AppliedRun, Done};
 
 /// Carries a plan out.
 pub(crate) async fn apply(

@@ -8,18 +8,18 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_plan::ResourceChange;
 use groma_state::{Begin, DeposedKey, ObjectRecord, ObjectStatus, Outcome, State};
 
-use super::outcome::Done;
+use super::ending::Done;
 use super::result_writer::{FinishedChange, ResultWriter};
 use super::unanswered_calls::NotBegun;
 use crate::hooks::Operation;
 use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
 
-/// The state while a plan is applied, and the journal of what changes it.
+/// The state while a plan is applied, and the journal of its changes.
 ///
-/// Owns the state, the recorder that writes the journal, the result writer for providers without side effects, and the
-/// numbers of what was done. Whatever changes an object goes through here: its result is in the journal before it is in the
-/// state, so that a killed run loses nothing. Results of side-effect-free providers are handed to the result writer instead,
+/// It owns the state, the recorder that writes the journal, the result writer for providers without side effects, and the
+/// counts of completed operations. Every change of an object goes through here: its result is in the journal before it is in the
+/// state, so a killed run loses nothing. Results of side-effect-free providers are handed to the result writer instead,
 /// which may be behind; [`Recording::catch_up`] waits for it, before anything happens that could not be undone.
 ///
 /// It also keeps what a change leaves for its later steps: the key under which a replaced object was deposed, and whether
@@ -68,7 +68,6 @@ impl Recording {
     }
 
     /// Takes an object that was imported while planning into the journal; says whether there is one.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     pub(super) fn take_over(&mut self, planned: &ResourceChange) -> Result<bool, Diagnostic> {
         let Some(record) = self.state.object(&planned.address, None) else { return Ok(false) };
         let outcome = Outcome::Present(Arc::clone(record));
@@ -78,7 +77,6 @@ impl Recording {
     }
 
     /// Writes again that a call has begun whose end is not known.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     pub(super) fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
         self.recorder.begin(begin)
     }
@@ -88,7 +86,6 @@ impl Recording {
     /// # Errors
     ///
     /// It cannot be written down; then the object is current as before.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     pub(super) fn depose(&mut self, change: u32, planned: &ResourceChange) -> Result<(), Diagnostic> {
         let ResourceChange { address, provider, .. } = planned;
         let Some(record) = self.state.object(address, None).cloned() else { return Ok(()) };
@@ -110,7 +107,6 @@ impl Recording {
     }
 
     /// Makes the object that a change has deposed the current one again (PL-10).
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     pub(super) fn restore(&mut self, change: u32, planned: &ResourceChange) -> Result<(), Diagnostic> {
         let Some(key) = self.deposed.remove(&change) else { return Ok(()) };
         let ResourceChange { address, provider, .. } = planned;
@@ -138,7 +134,6 @@ impl Recording {
     /// # Errors
     ///
     /// It could not be written down. It is in the state all the same, unless it could not be encoded.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     pub(super) fn record(
         &mut self,
         planned: &ResourceChange,
@@ -162,7 +157,6 @@ impl Recording {
     /// # Errors
     ///
     /// It could not be written down. The object is not in the state all the same.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     pub(super) fn remove(
         &mut self,
         planned: &ResourceChange,
@@ -174,7 +168,6 @@ impl Recording {
     }
 
     /// Records that an object is no longer managed.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     pub(super) fn forget(&mut self, planned: &ResourceChange) -> Result<(), Diagnostic> {
         let ResourceChange { address, deposed, provider, .. } = planned;
         let before = self.state.remove(address, deposed.as_ref());
@@ -182,7 +175,6 @@ impl Recording {
     }
 
     /// Records that an object is complete, which was tainted until its provisioners had ended.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     pub(super) fn make_ready(&mut self, planned: &ResourceChange) -> Result<(), Diagnostic> {
         let ResourceChange { address, provider, .. } = planned;
         let Some(tainted) = self.state.object(address, None).cloned() else { return Ok(()) };
@@ -231,7 +223,7 @@ impl Recording {
         std::mem::take(&mut self.not_begun).report()
     }
 
-    /// The state with everything that was recorded, and the numbers of what was done.
+    /// Returns the state with all recorded results, and the counts of completed operations.
     pub(super) fn finish(self) -> (State, Done) {
         let (made, done) = self.writer.finish();
         let mut state = self.state;

@@ -1,7 +1,7 @@
 //! Records and reports results of side-effect-free providers on a background thread.
 //!
-//! Their objects are nowhere but in the state, so the walk need not wait until such a result is in the journal: only before
-//! something happens outside, or is told by somebody else, the result writer has to have caught up.
+//! The objects of these providers exist only in the state, so the walk need not wait until such a result is in the journal. The
+//! result writer has to catch up only before an external side effect, or before something else reports progress.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -15,12 +15,11 @@ use groma_provider::Schema;
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus, Outcome, State};
 use groma_value::Value;
 
-use super::outcome::Done;
+use super::ending::Done;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex};
 use crate::hooks::{Hooks, Operation, Subject};
 use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
-use crate::thread_heap::make_room;
 
 /// A successful change that is not reported yet.
 pub(super) struct FinishedChange {
@@ -90,10 +89,7 @@ impl ResultWriter {
         }
         let (messages, received) = mpsc::sync_channel(WAITING);
         let own = worker();
-        let thread = Builder::new().name("results".to_owned()).spawn(move || {
-            make_room(expected);
-            own.run(&received)
-        });
+        let thread = Builder::new().name("results".to_owned()).spawn(move || own.run(&received));
         match thread {
             Ok(thread) => {
                 Self(Location::Thread(WriterThread { messages, batch: Vec::new(), is_behind: false, thread }))

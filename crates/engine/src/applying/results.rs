@@ -43,7 +43,7 @@ pub(super) fn changed(applier: &mut Applier<'_>, step: u32, event: ChangeEvent) 
     })
 }
 
-/// Leaves it to the result writer to take down and tell what came of a change.
+/// Hands the result of a change to the result writer, which records and reports it.
 fn hand_in(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
     let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
     applier.evaluation.diagnostics.append(done.diagnostics);
@@ -137,7 +137,6 @@ fn settle_changed(applier: &mut Applier<'_>, change: u32, operation: Operation, 
 /// # Errors
 ///
 /// It could not be written down: the operation has not come to a good end, whatever the provider said.
-#[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
 pub(super) fn record(
     applier: &mut Applier<'_>,
     change: u32,

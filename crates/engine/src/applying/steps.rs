@@ -1,4 +1,4 @@
-//! The steps of a plan on their way to the end.
+//! The progress of the steps of a plan.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,9 +11,9 @@ use crate::walk::Outcome;
 ///
 /// A step is ready when all steps that it waits for have ended. A step whose requirements failed is ready too, and marked
 /// as failed, so that the failure reaches everything that depends on it, and nothing else. Ready steps come in the order
-/// of their numbers, which is the order in which planning went and in which their objects lie in memory.
+/// of their numbers, which is the order of planning and of their objects in memory.
 ///
-/// It carries nothing out, and never adds a step or an edge to what the plan has (LC-06).
+/// It executes nothing, and never adds a step or an edge to those of the plan (LC-06).
 pub(super) struct Steps {
     graph: ExecutionGraph,
     waiting: Vec<u32>,

@@ -17,20 +17,22 @@ pub(super) fn explain_unanswered_call(problems: &mut Diagnostics, begin: &Begin,
     let address = &begin.address;
     let explanation = match (begin.operation, repeatable) {
         (Recorded::Create, Repeatable::Yes) => format!(
-            "It is unknown whether {address} was created. The journal beside the state keeps the request: the next apply sends it \
-             again first, and the provider then returns the object if it was created, and does not create a second one."
+            "It is unknown whether {address} was created. The journal next to the state keeps the request. The next \
+             apply repeats it first: if the object was created, the provider returns it instead of creating a \
+             second one."
         ),
         (Recorded::Create, Repeatable::No) => format!(
-            "It is unknown whether {address} was created, and the provider cannot be asked for it: the state does not have it. Look \
-             for it before the next apply. If it exists, import it or delete it; otherwise it is created twice."
+            "It is unknown whether {address} was created, and the provider cannot find it without a record in the \
+             state. Check for the object before the next apply. If it exists, import or delete it; otherwise the \
+             next apply creates a second one."
         ),
         (Recorded::Update, _) => format!(
-            "It is unknown whether {address} was updated. The state has it as it was before; the next plan reads it, and shows what is \
-             left to change."
+            "It is unknown whether {address} was updated. The state still contains its previous values. The next \
+             plan reads the object and shows the remaining changes."
         ),
         (Recorded::Delete, _) => format!(
-            "It is unknown whether {address} was destroyed. The state still has it; the next plan reads it, and shows whether it \
-             exists."
+            "It is unknown whether {address} was destroyed. The state still contains it. The next plan reads the \
+             object and shows whether it exists."
         ),
     };
     let explained = std::mem::take(problems).into_iter().map(|mut problem| {
@@ -86,8 +88,8 @@ impl NotBegun {
             };
             let what = if count == 1 { "operation was" } else { "operations were" };
             let detail = format!(
-                "{}\n\n{count} {what} not begun, as the provider {provider} had ended. Nothing was changed by them; the next apply plans \
-                 them again:{}{more}",
+                "{}\n\n{count} {what} not started, because the process of the provider {provider} had ended. They \
+                 changed nothing; the next apply plans them again:{}{more}",
                 reason.unwrap_or_default(),
                 shown.concat()
             );

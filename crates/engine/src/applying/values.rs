@@ -75,7 +75,7 @@ pub(super) fn provider_of(
 ) -> Option<Arc<Checked>> {
     let planned = inputs.change(change);
     let found = providers.needed(&planned.provider, &planned.address, Span::NONE);
-    found.map_err(|problem| evaluation.tell_unless_failed(problem)).ok()
+    found.map_err(|problem| evaluation.report_unless_failed(problem)).ok()
 }
 
 pub(super) async fn read(applier: &mut Applier<'_>, step: u32, change: u32) {
@@ -185,7 +185,6 @@ fn checked_data_read(
 }
 
 /// Records the object that a data source returned in the journal and the state.
-#[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
 fn record_data(
     inputs: &Inputs<'_>,
     recording: &mut Recording,

@@ -91,8 +91,8 @@ pub fn forced_create_before_destroy(graph: &ConfigGraph) -> Vec<Vec<bool>> {
         let module = graph.module(index);
         let own = match module.kind(node) {
             NodeKind::Resource(at) => module.config.resources.get_index(at as usize).is_some_and(|(_, resource)| {
-                let wish = resource.lifecycle.create_before_destroy.as_ref();
-                wish.is_some_and(|wish| matches!(wish.kind, groma_hcl::ExpressionKind::Bool(true)))
+                let setting = resource.lifecycle.create_before_destroy.as_ref();
+                setting.is_some_and(|setting| matches!(setting.kind, groma_hcl::ExpressionKind::Bool(true)))
             }),
             _ => false,
         };

@@ -29,7 +29,7 @@ impl<'a> Flat<'a> {
         Self { graph, drawn: None, first, total }
     }
 
-    /// Creates a flat view of a graph whose edges are still being built: `requires` stands in for them.
+    /// Creates a flat view of a graph whose edges are still being built: `requires` supplies them.
     pub(super) fn drawing(graph: &'a ConfigGraph, requires: &'a [Edges<Requirement>]) -> Self {
         Self { drawn: Some(requires), ..Self::new(graph) }
     }
@@ -139,8 +139,8 @@ fn problem(graph: &ConfigGraph, flat: &Flat<'_>, members: &[u32]) -> Diagnostic 
         graph.requires(module, node).first().map(|found| found.span)
     });
     let summary = format!("Cycle: {}", names.join(", "));
-    let detail = "These refer to each other in a circle, so none of them can be worked out first. Break the circle by \
-                  removing one of the references.";
+    let detail = "These objects refer to each other in a cycle, so none of them can be evaluated first. Remove one \
+     of the references.";
     Diagnostic::error(summary, detail).at(span.unwrap_or_default())
 }
 

@@ -4,13 +4,11 @@
 //! state nor providers. Everything that concerns instances stamps these nodes out: see the module `world`.
 
 mod ancestors;
-mod collected;
 mod cycle;
 mod draw;
 mod edges;
 mod index;
 mod late_functions;
-mod node_ref;
 mod nodes;
 mod requirements;
 mod rules_first;
@@ -18,6 +16,7 @@ mod static_module;
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
+use std::thread::Builder;
 
 use groma_address::{ConfigResource, ModulePath, ProviderConfig};
 use groma_config::{Configuration, Resource};
@@ -28,9 +27,9 @@ use groma_lang::Binding;
 pub use ancestors::{Ancestors, forced_create_before_destroy};
 use draw::{Drawn, ModuleEdges, draw};
 pub(crate) use index::narrow;
+pub use index::{Dependent, NodeRef, Requirement};
 pub use index::{ModuleIndex, NodeIndex};
 pub use late_functions::KnownFunctions;
-pub use node_ref::{Dependent, NodeRef, Requirement};
 use nodes::Modules;
 pub(crate) use nodes::looks_around;
 pub use static_module::{Caller, Deprecations, NodeKind, StaticModule};
@@ -134,6 +133,13 @@ impl ConfigGraph {
             local.alias == config.alias && owning.config.provider_address(&local.name) == config.provider
         })?;
         Some((owner, owning.provider(position)))
+    }
+
+    /// Starts computing [`ancestors`](Self::ancestors) on another thread. A caller that asks earlier waits for the result.
+    pub fn compute_ancestors_ahead(self: &Arc<Self>) {
+        let graph = Arc::clone(self);
+        // Without a thread they are computed on first use.
+        let _ = Builder::new().name("ancestors".to_owned()).spawn(move || _ = graph.ancestors());
     }
 
     /// Returns the dependencies of every resource, computed on first use.

@@ -79,14 +79,17 @@ fn lay_out(config: &Module) -> (Vec<NodeKind>, Layout) {
     layout.actions = all(imports, &NodeKind::Import);
     all(config.actions.len(), &NodeKind::Action);
     let triggering = |resource: &Resource| !resource.lifecycle.action_triggers.is_empty();
-    kinds.extend(places(config.resources.values(), triggering).map(NodeKind::Trigger));
+    kinds.extend(indices_where(config.resources.values(), triggering).map(NodeKind::Trigger));
     kinds.extend((0..narrow(config.checks.len())).map(NodeKind::Check));
-    kinds.extend(places(config.variables.values(), looks_around).map(NodeKind::Validation));
+    kinds.extend(indices_where(config.variables.values(), looks_around).map(NodeKind::Validation));
     (kinds, layout)
 }
 
 /// Returns the positions of the elements for which `counts` is true.
-fn places<'a, T: 'a>(all: impl Iterator<Item = &'a T>, counts: impl Fn(&T) -> bool) -> impl Iterator<Item = u32> {
+fn indices_where<'a, T: 'a>(
+    all: impl Iterator<Item = &'a T>,
+    counts: impl Fn(&T) -> bool,
+) -> impl Iterator<Item = u32> {
     (0..).zip(all).filter(move |(_, item)| counts(item)).map(|(at, _)| at)
 }
 

@@ -118,7 +118,7 @@ impl Evaluation {
             match verdict {
                 Verdict::Fail(message) => {
                     let problem = self.unmet(summary, message, rule);
-                    self.diagnostics.push(observing(problem, &rule.condition, scope).about(instance.clone()));
+                    self.diagnostics.push(observing(problem, &rule.condition, scope).about(address));
                     if self.unmet == Severity::Error {
                         worst = worse(worst, CheckStatus::Fail);
                     }

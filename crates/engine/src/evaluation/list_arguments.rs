@@ -1,4 +1,4 @@
-//! The arguments of list blocks beside what is searched for.
+//! The arguments of list blocks other than the search criteria.
 
 use groma_config::Search;
 use groma_diagnostics::Diagnostic;
@@ -45,7 +45,7 @@ fn detail(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluatio
         Some(true) => Some(Some(ListDetail::Objects)),
         Some(false) => Some(Some(ListDetail::Identities)),
         None => {
-            let detail = "The value is null. Give true or false, or leave the argument out.";
+            let detail = "The value is null. Set it to true or false, or omit the argument.";
             let problem = Diagnostic::error("Invalid \"include_resource\" argument", detail).at(expression.span);
             evaluation.diagnostics.push(observing(problem, expression, scope));
             None
@@ -63,13 +63,13 @@ fn limit(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluation
         Some(number) => match number.to_u64() {
             Some(limit) => return Some(Some(limit)),
             None if number.is_integer() => {
-                ("Invalid limit argument", "The limit must be zero or greater, and not be too large.")
+                ("Invalid limit argument", "The limit must be zero or greater, and must not be too large.")
             }
             None => {
                 ("Invalid \"limit\" argument", "The limit has a fraction. It must be a whole number, zero or greater.")
             }
         },
-        None => ("Invalid \"limit\" argument", "The limit is null. Give a number, or leave the argument out."),
+        None => ("Invalid \"limit\" argument", "The limit is null. Set it to a number, or omit the argument."),
     };
     let problem = Diagnostic::error(summary, detail).at(expression.span);
     evaluation.diagnostics.push(observing(problem, expression, scope));
@@ -87,9 +87,9 @@ fn converted(expression: &Expression, ty: &Type, scope: &dyn Scope, evaluation: 
         .ok()
 }
 
-/// That an argument of a list block is not known when the search begins.
+/// Returns the error about an argument of a list block that is unknown when the search begins.
 pub(crate) fn unknown_list_argument(argument: &str, expression: Option<&Expression>, scope: &dyn Scope) -> Diagnostic {
-    let detail = "A search needs to know this when it begins, but it stands on something that only apply will know.";
+    let detail = "The search needs this value before it begins, but the value is known only after apply.";
     let problem = Diagnostic::error(format!("Invalid \"{argument}\" argument"), detail);
     match expression {
         Some(expression) => observing(problem.at(expression.span), expression, scope),

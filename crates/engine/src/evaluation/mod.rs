@@ -2,11 +2,10 @@
 
 mod conditions;
 mod list_arguments;
-mod outputs;
 mod values;
 mod variables;
 
 pub use conditions::outcome_of;
 pub(crate) use list_arguments::{ListArguments, unknown_list_argument};
-pub use outputs::marked_as_declared;
+pub use values::marked_as_declared;
 pub use values::{Evaluation, Truth, repetition_of};

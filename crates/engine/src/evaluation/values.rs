@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
+use groma_address::{DeprecationOrigin, Mode as ResourceMode, Name, ResourceInstance};
+use groma_config::Output;
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity};
 use groma_hcl::Expression;
 use groma_lang::{FunctionContext, Purity, Scope, evaluate, observing};
 use groma_provider::BodyDecoder;
-use groma_value::{Kind, Path, Type, Value, convert};
+use groma_value::{Deprecation, Kind, Marks, Path, Type, Value, convert};
 use indexmap::IndexMap;
 
-use crate::checks::Checks;
-use crate::deprecation::{report_deprecated_body, tell_own};
+use crate::checks::{Checkable, Checks, Verdict, judge};
+use crate::deprecation::{report_deprecated_body, report_deprecation, report_own_deprecation};
 use crate::options::Input;
 use crate::session::Session;
 use crate::walk::Outcome;
@@ -77,7 +78,7 @@ impl Evaluation {
     }
 
     /// Notes a problem, unless it may only follow from one that is noted already.
-    pub fn tell_unless_failed(&mut self, problem: Diagnostic) {
+    pub fn report_unless_failed(&mut self, problem: Diagnostic) {
         if !self.diagnostics.has_errors() {
             self.diagnostics.push(problem);
         }
@@ -95,7 +96,7 @@ impl Evaluation {
     /// Evaluates an expression and reports the deprecation of its value, if there is one.
     pub fn value_with_deprecations(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
         let value = self.value(expression, scope)?;
-        tell_own(&value, expression, &mut self.diagnostics);
+        report_own_deprecation(&value, expression, &mut self.diagnostics);
         Some(value.without_own_deprecations())
     }
 
@@ -117,12 +118,12 @@ impl Evaluation {
     pub fn instance(&mut self, body: &BodyDecoder, address: &ResourceInstance, scope: &dyn Scope) -> Option<Value> {
         let (value, mut problems) = body.evaluate(scope);
         for problem in problems.iter_mut() {
-            problem.address.get_or_insert_with(|| address.to_string());
+            problem.address.get_or_insert_with(|| Box::new(address.into()));
         }
         if address.resource.mode != ResourceMode::Ephemeral
-            && let Some(place) = infinity_in(&value)
+            && let Some(index) = infinity_in(&value)
         {
-            problems.push(infinite().at(body.span_of(&place)).about(address.to_string()));
+            problems.push(infinite().at(body.span_of(&index)).about(address));
         }
         let failed = problems.has_errors();
         self.diagnostics.append(problems);
@@ -134,7 +135,7 @@ impl Evaluation {
     pub fn used_by(&mut self, value: Value, body: &BodyDecoder, address: &ResourceInstance) -> Value {
         let mut problems = Diagnostics::new();
         let value = report_deprecated_body(value, body, &mut problems);
-        self.diagnostics.extend(problems.into_iter().map(|problem| problem.about(address.to_string())));
+        self.diagnostics.extend(problems.into_iter().map(|problem| problem.about(address)));
         value
     }
 
@@ -154,8 +155,8 @@ impl Evaluation {
             Truth::Known(truth) => Some(truth),
             Truth::Unset => None,
             Truth::Unknown => {
-                let detail = "This lifecycle argument must be known when the plan is made, but it stands on something that is not \
-                              known before apply.";
+                let detail = "This lifecycle argument must be known during planning, but it depends on a value that \
+                 is known only after apply.";
                 let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
                 self.diagnostics.push(observing(problem, expression, scope));
                 None
@@ -200,21 +201,116 @@ fn infinity_in(value: &Value) -> Option<Path> {
     if !value.has_infinity() {
         return None;
     }
-    let mut place = None;
+    let mut index = None;
     value.walk(|path, inside| {
         if let Kind::Number(number) = inside.kind()
             && number.is_infinite()
         {
-            place.get_or_insert_with(|| path.clone());
+            index.get_or_insert_with(|| path.clone());
         }
-        place.is_none()
+        index.is_none()
     });
-    place
+    index
 }
 
 /// Returns the error for a number that the state cannot represent.
 pub(super) fn infinite() -> Diagnostic {
-    let detail = "The value holds an infinite number, such as a division by zero gives, and the state cannot serialize \
-                  infinity. See to it that what is divided by is not zero, or choose another value for that case.";
+    let detail = "The value contains an infinite number, for example the result of a division by zero, and the \
+     state cannot serialize infinity. Ensure that no divisor is zero, or choose another value for that case.";
     Diagnostic::error("Infinite number not allowed", detail)
+}
+
+impl Evaluation {
+    /// An output value of a module instance.
+    pub fn output(&mut self, world: &mut World, module: ModuleId, at: u32) -> Outcome {
+        let config = world.static_module(module).config.clone();
+        let Some((name, output)) = config.outputs.get_index(at as usize) else { return Outcome::Failed };
+        let functions = Arc::clone(&self.functions);
+        let scope = InstanceScope::new(world, module, &functions);
+        let (config_address, object) = names(world, module, &format!("output.{name}"));
+        let mut holds = true;
+        for rule in &output.preconditions {
+            let verdict = judge(Checkable::Output, rule, &scope, &mut self.diagnostics);
+            self.checks.report(Checkable::Output, config_address.clone(), object.clone(), &verdict);
+            match verdict {
+                Verdict::Fail(message) => {
+                    let problem = self.unmet("Module output value precondition failed", message, rule);
+                    self.diagnostics.push(observing(problem, &rule.condition, &scope));
+                    holds &= self.unmet != Severity::Error;
+                }
+                Verdict::Error => holds = false,
+                Verdict::Pass | Verdict::Unknown => {}
+            }
+        }
+        if !holds {
+            return Outcome::Failed;
+        }
+        let Some(value) = self.value(&output.expression, &scope) else { return Outcome::Failed };
+        let Some(value) = self.publish(output, value, world, module) else {
+            return Outcome::Failed;
+        };
+        world.module_mut(module).outputs[at as usize] = Some(value);
+        Outcome::Done
+    }
+
+    /// An output's value as those outside see it; none when it must not be seen there.
+    fn publish(&mut self, output: &Output, value: Value, world: &World, module: ModuleId) -> Option<Value> {
+        let caller = world.module(module).caller;
+        // Of what is deprecated itself it is no news that it uses such things.
+        let mut value = match output.deprecated {
+            None => report_deprecation(value, &output.expression, &mut self.diagnostics),
+            Some(_) => value.without_deprecations(),
+        };
+        if let Some(constraint) = &output.constraint {
+            value = match constraint.convert(&value) {
+                Ok(converted) => converted,
+                Err(problem) => {
+                    let detail = format!(
+                        "The value does not have the type of the output \"{}\": {}.",
+                        output.name, problem.message
+                    );
+                    self.diagnostics.push(Diagnostic::error("Invalid output value", detail).at(output.expression.span));
+                    return None;
+                }
+            };
+        }
+        if caller.is_none() && value.has_infinity() {
+            self.diagnostics.push(infinite().at(output.expression.span));
+            return None;
+        }
+        let marks = value.deep_marks();
+        if caller.is_none() && !output.sensitive && marks.is_sensitive() {
+            let detail = "This output of the root module contains sensitive data, and outputs are visible to other \
+users. If this is intended, add this argument to the output block, which also hides the value on the \
+terminal:\n    sensitive = true\n\nOtherwise, remove the sensitive part from the expression.";
+            self.diagnostics.push(Diagnostic::error("Output refers to sensitive values", detail).at(output.span));
+            return None;
+        }
+        if !output.ephemeral && marks.is_ephemeral() {
+            let detail = "The value is derived from an ephemeral value, but the output is not ephemeral, so its \
+value would be stored in the state. Use a value that is not ephemeral. Outputs of child modules can \
+also be declared with \"ephemeral = true\".";
+            self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(output.expression.span));
+            return None;
+        }
+        Some(marked_as_declared(value, output, world, module))
+    }
+}
+
+/// With the marks that an output of the module gives to whatever its value is.
+pub fn marked_as_declared(mut value: Value, output: &Output, world: &World, module: ModuleId) -> Value {
+    if output.sensitive {
+        value = value.with_marks(&Marks::SENSITIVE);
+    }
+    if output.ephemeral {
+        value = value.with_marks(&Marks::EPHEMERAL);
+    }
+    if let (Some(message), Some(caller)) = (&output.deprecated, world.module(module).caller)
+        && world.tells_deprecations(caller)
+    {
+        let path = world.static_module(module).path().clone();
+        let origin = DeprecationOrigin::Output { module: path, name: output.name.clone() };
+        value = value.with_marks(&Marks::deprecated(Deprecation { message: message.clone(), origin }));
+    }
+    value
 }

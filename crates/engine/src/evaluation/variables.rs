@@ -12,7 +12,7 @@ use groma_value::Value;
 use super::values::{Evaluation, names};
 use crate::checks::{Checkable, Verdict, judge, with_readable_message};
 use crate::config_graph::{Deprecations, looks_around};
-use crate::deprecation::tell_own;
+use crate::deprecation::report_own_deprecation;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, World};
 
@@ -35,8 +35,8 @@ impl Evaluation {
         let Some(value) = self.accept(variable, given, span, caller) else { return Outcome::Failed };
         if !variable.ephemeral && value.deep_marks().is_ephemeral() {
             let detail = format!(
-                "The value is ephemeral, and the variable {:?} of the module is not: what it is given may be kept in the state. Declare it \
-                 with \"ephemeral = true\" in the module, or give it another value.",
+                "The value is ephemeral, but the variable {:?} of the module is not, so its value may be stored in \
+                 the state. Declare the variable with \"ephemeral = true\" in the module, or use another value.",
                 variable.name
             );
             self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(span));
@@ -76,7 +76,7 @@ impl Evaluation {
         // The deprecation is reported here, and again where the module uses the value: its authors may have to know.
         let value = match world.static_module(module).deprecations {
             Deprecations::Told => {
-                tell_own(&value, &argument, &mut self.diagnostics);
+                report_own_deprecation(&value, &argument, &mut self.diagnostics);
                 value
             }
             Deprecations::Ignored => value.without_deprecations(),
@@ -112,7 +112,8 @@ impl Evaluation {
         if caller.is_some() {
             return Some(variable.any_value());
         }
-        let detail = format!("The variable \"{}\" has no default, so it needs a value: give it one.", variable.name);
+        let detail =
+            format!("The variable \"{}\" has no default and is not set. Set it in the module call.", variable.name);
         self.diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
         None
     }
@@ -135,14 +136,14 @@ impl Evaluation {
                 problems = problems.into_iter().filter(Diagnostic::is_error).collect();
             }
             if !problems.is_empty() {
-                // Without a message that can be shown, whoever set the value would get no reason.
+                // Without a printable message, the user would see no reason for the error.
                 problems.iter_mut().for_each(|problem| problem.severity = Severity::Error);
                 outcome = Outcome::Failed;
             }
             self.diagnostics.append(problems);
             if let Verdict::Fail(message) = &verdict {
                 let at = world_position(self, rule.condition.span);
-                let detail = format!("{message}\n\nThe validation rule that refuses this value is at {at}.");
+                let detail = format!("{message}\n\nThis value was rejected by the validation rule at {at}.");
                 let problem = Diagnostic::error("Invalid value for variable", detail).at(shown(variable, span));
                 self.diagnostics.push(observing(problem, &rule.condition, &scope));
             }
@@ -158,9 +159,9 @@ impl Evaluation {
 
 /// Returns the argument of a module call for its variable `name`, if it is set.
 fn argument_of(world: &World, caller: ModuleId, module: ModuleId, name: &Name) -> Option<Expression> {
-    let place = world.static_module(module).caller?;
+    let site = world.static_module(module).caller?;
     let calling = &world.static_module(caller).config;
-    let (_, call) = calling.calls.get_index(place.call as usize)?;
+    let (_, call) = calling.calls.get_index(site.call as usize)?;
     let (arguments, _) = call.body.attributes();
     arguments.into_iter().find(|argument| argument.name.name == *name).map(|argument| argument.expression)
 }
@@ -172,8 +173,8 @@ fn shown(variable: &Variable, given: Span) -> Span {
 
 fn world_position(evaluation: &Evaluation, span: Span) -> String {
     match evaluation.functions.sources.locate(span) {
-        Some(place) => {
-            format!("{}:{},{}-{}", place.file.name(), place.start.line, place.start.column, place.end.column)
+        Some(caller) => {
+            format!("{}:{},{}-{}", caller.file.name(), caller.start.line, caller.start.column, caller.end.column)
         }
         None => "an unknown place".to_owned(),
     }

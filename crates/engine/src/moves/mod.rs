@@ -64,9 +64,9 @@ impl Moves {
         let options: String =
             missing.iter().map(|resource| format!("\n  -target={}", quoted(&resource.to_string()))).collect();
         let detail = format!(
-            "Objects of the state have moved to other addresses in this configuration, and a plan is only right with \
-             all of them, but the -target options leave some out. Leave the options away, or add these:{options}\n\n\
-             More objects may become part of the plan with them, because they depend on each other."
+            "This configuration moves objects of the state to other addresses. A correct plan must include all of \
+             them, but the -target options exclude some. Remove the options, or add these:{options}\n\nWith them \
+             the plan may include more objects, because of dependencies."
         );
         Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
     }
@@ -179,14 +179,15 @@ fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
     let mut targets: HashMap<String, &Statement> = HashMap::new();
     for statement in all {
         if statement.from == statement.to {
-            let detail = "A move statement must name two different addresses: this one names the same twice.";
+            let detail = "A move statement must name two different addresses, but this one names the same address \
+             twice.";
             diagnostics.push(Diagnostic::error("Redundant move statement", detail).at(statement.span));
         }
         if let Some(other) = sources.insert(statement.source(), statement)
             && other.to != statement.to
         {
             let detail = format!(
-                "The object at {} is moved to {} by one statement and to {} by another. It can only go to one place.",
+                "One statement moves the object at {} to {}, and another to {}. Remove one of the statements.",
                 statement.from, other.to, statement.to
             );
             diagnostics.push(Diagnostic::error("Ambiguous move statements", detail).at(statement.span));
@@ -195,7 +196,7 @@ fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
             && other.from != statement.from
         {
             let detail = format!(
-                "Both {} and {} are moved to {}. Only one object can be there.",
+                "Both {} and {} are moved to {}, which can hold only one object. Remove one of the statements.",
                 other.from, statement.from, statement.to
             );
             diagnostics.push(Diagnostic::error("Ambiguous move statements", detail).at(statement.span));
@@ -206,9 +207,9 @@ fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
 fn blocked_warning(blocked: &[(ResourceInstance, ResourceInstance)]) -> Diagnostic {
     let list: Vec<String> = blocked.iter().map(|(from, to)| format!("  - {from} could not move to {to}")).collect();
     let detail = format!(
-        "Some objects stay where they are although moved blocks name another address for them, because there is an \
-         object at that address already:\n{}\n\nThe objects at the former addresses will be planned for \
-         destruction. To keep one of the two objects, remove the other from the state or move it elsewhere first.",
+        "Some objects keep their addresses although moved blocks name new ones, because another object already \
+         exists at the new address:\n{}\n\nThe objects at the former addresses will be planned for destruction. To \
+         keep one of them, first remove the other object from the state or move it to another address.",
         list.join("\n")
     );
     Diagnostic::warning("Unresolved resource instance address changes", detail)

@@ -27,18 +27,15 @@ pub(super) fn order(all: Vec<Statement>, diagnostics: &mut Diagnostics) -> Vec<S
     let left: Vec<&Statement> =
         all.iter().zip(&waiting).filter_map(|(one, count)| (*count > 0).then_some(one)).collect();
     if let Some(first) = left.first() {
-        diagnostics.push(circle(&left).at(first.span));
+        diagnostics.push(cycle(&left).at(first.span));
         return Vec::new();
     }
     ordered
 }
 
-fn circle(statements: &[&Statement]) -> Diagnostic {
+fn cycle(statements: &[&Statement]) -> Diagnostic {
     let list: Vec<String> = statements.iter().map(|one| format!("  - {} -> {}", one.from, one.to)).collect();
-    let detail = format!(
-        "These move statements send objects in a circle, so that no final address exists:\n{}",
-        list.join("\n")
-    );
+    let detail = format!("These move statements form a cycle, so no final address exists:\n{}", list.join("\n"));
     Diagnostic::error("Cyclic dependency in move statements", detail)
 }
 
@@ -65,32 +62,32 @@ struct Beginnings<'a> {
 
 impl<'a> Beginnings<'a> {
     fn add(&mut self, at: usize, statement: &'a Statement) {
-        let mut places = places(&statement.from);
-        let last = places.pop().unwrap_or_default();
+        let mut addresses = addresses(&statement.from);
+        let last = addresses.pop().unwrap_or_default();
         self.at.entry((&statement.module, last)).or_default().push(at);
-        for place in places {
-            self.below.entry((&statement.module, place)).or_default().push(at);
+        for address in addresses {
+            self.below.entry((&statement.module, address)).or_default().push(at);
         }
     }
 
     /// Iterates over statements whose scope may contain that of `statement`.
     fn around(&self, statement: &'a Statement) -> impl Iterator<Item = usize> {
-        let places = places(&statement.from).into_iter();
-        places.filter_map(|place| self.at.get(&(&statement.module, place))).flatten().copied()
+        let addresses = addresses(&statement.from).into_iter();
+        addresses.filter_map(|address| self.at.get(&(&statement.module, address))).flatten().copied()
     }
 
     /// Iterates over statements that may affect objects that `statement` has moved.
     fn near(&self, statement: &'a Statement) -> impl Iterator<Item = usize> {
-        let places = places(&statement.to);
-        let below = places.last().and_then(|last| self.below.get(&(&statement.module, last.clone())));
-        let above = places.into_iter().filter_map(|place| self.at.get(&(&statement.module, place)));
+        let addresses = addresses(&statement.to);
+        let below = addresses.last().and_then(|last| self.below.get(&(&statement.module, last.clone())));
+        let above = addresses.into_iter().filter_map(|address| self.at.get(&(&statement.module, address)));
         above.chain(below).flatten().copied()
     }
 }
 
-/// Returns the names from the outermost module to the target. Keys of modules are left out, as a call may stand for
+/// Returns the names from the outermost module to the target. Keys of modules are omitted, because a call may refer to
 /// all of its instances.
-fn places(target: &Target) -> Vec<String> {
+fn addresses(target: &Target) -> Vec<String> {
     let (module, resource, key) = match target {
         Target::Module(module) => (module, None, None),
         Target::Resource(AbsResource { module, resource }) => (module, Some(resource), None),

@@ -83,8 +83,8 @@ impl Statement {
     pub(super) fn still_declared(&self) -> Diagnostic {
         let (from, to) = (&self.from, &self.to);
         let detail = format!(
-            "This block says that what was {from} is {to} now, but {from} is still declared. Give that block the new \
-             address, so that {to} is declared instead, or take the moved block out."
+            "This block moves {from} to {to}, but {from} is still declared. Rename its block, so that {to} is \
+             declared instead, or remove the moved block."
         );
         Diagnostic::error("Moved object still exists", detail).at(self.span)
     }

@@ -66,12 +66,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_only_leads_to_a_circle_is_no_part_of_it() {
+    fn nodes_that_only_lead_to_a_cycle_are_not_part_of_it() {
         assert_eq!(circular(&[vec![1], vec![2, 3], vec![1], vec![]]), [vec![], vec![2], vec![1], vec![]]);
     }
 
     #[test]
-    fn circles_that_touch_are_one_and_who_stands_on_itself_is_one() {
+    fn touching_cycles_are_one_and_a_self_reference_is_a_cycle() {
         let two = [vec![1], vec![0, 2], vec![3], vec![1], vec![4, 0]];
         assert_eq!(circular(&two), [vec![1], vec![0, 2], vec![3], vec![1], vec![4]]);
         assert_eq!(circular(&[vec![1, 2], vec![2], vec![]]), [vec![], vec![], Vec::<usize>::new()]);

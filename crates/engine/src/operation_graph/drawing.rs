@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groma_address::{ConfigResource, ProviderConfig};
+use groma_address::{ConfigResource, Mode as ResourceMode, ModulePath, ProviderConfig};
 use groma_config::Configuration;
 use groma_plan::{Action, Plan, ResourceChange};
 use groma_state::State;
@@ -164,5 +164,62 @@ impl<'a> Drawing<'a> {
         let last: Vec<String> = self.nodes.keys().filter(|name| !waited.contains(name)).cloned().collect();
         self.add("root".to_owned(), None, last);
         in_order(self.nodes)
+    }
+}
+
+impl Drawing<'_> {
+    /// Objects whose blocks are gone.
+    pub(super) fn orphans(&mut self, state: &State) {
+        for instance in state.iter().filter(|instance| instance.record.current.is_some()) {
+            let resource = instance.resource.resource.in_module(instance.resource.module.path());
+            if self.graph.find_resource(&resource).is_some() {
+                continue;
+            }
+            let name = format!("{} (orphan)", instance.address());
+            let mut depends_on = Vec::new();
+            // Data sources leave the state by themselves.
+            if resource.resource.mode == ResourceMode::Managed {
+                let provider = self.provider(&instance.provider.block());
+                self.add(format!("{provider} (close)"), None, [name.clone()]);
+                depends_on.push(provider);
+            }
+            if !resource.module.is_root() && self.graph.find(&resource.module).is_some() {
+                self.add(format!("{} (close)", resource.module), None, [name.clone()]);
+                depends_on.push(format!("{} (expand)", resource.module));
+            }
+            self.add(name, Some(DrawnObject::Resource(resource.to_string())), depends_on);
+        }
+    }
+
+    /// Modules and outputs whose blocks are gone.
+    pub(super) fn orphaned(&mut self, state: &State) {
+        self.orphaned_outputs(state);
+        self.orphaned_modules(state);
+    }
+
+    /// Outputs whose blocks are gone.
+    pub(super) fn orphaned_outputs(&mut self, state: &State) {
+        for name in state.outputs.keys().filter(|name| !self.configuration.root.outputs.contains_key(*name)) {
+            let name = format!("output.{name} (destroy)");
+            self.add(name.clone(), Some(DrawnObject::Output(name)), []);
+        }
+    }
+
+    /// Modules whose calls are gone come to their end, too.
+    fn orphaned_modules(&mut self, state: &State) {
+        let mut last: Option<ModulePath> = None;
+        for instance in state.iter() {
+            let path = instance.resource.module.path();
+            if last.as_ref() == Some(&path) {
+                continue;
+            }
+            for length in 1..=path.steps().len() {
+                let above = ModulePath::from_names(path.steps().iter().take(length).cloned());
+                if self.graph.find(&above).is_none() {
+                    self.add(format!("{above} (close)"), None, []);
+                }
+            }
+            last = Some(path);
+        }
     }
 }

@@ -39,7 +39,7 @@ impl Drawing<'_> {
                 let stored = plan.prior_state.get(&change.address).and_then(|record| record.current.as_ref());
                 let needed = stored.into_iter().flat_map(|object| object.dependencies.iter());
                 let others = needed.filter_map(|needed| gone.get(needed)).flatten();
-                for other in others.filter(|other| beside(&change.address.module, &other.address.module)) {
+                for other in others.filter(|other| are_siblings(&change.address.module, &other.address.module)) {
                     self.add(format!("{} (destroy)", other.address), None, [name.clone()]);
                 }
             }
@@ -83,7 +83,7 @@ impl Drawing<'_> {
 }
 
 /// Whether two module instances are in the same instances of the calls that both are in.
-fn beside(one: &ModuleInstance, other: &ModuleInstance) -> bool {
+fn are_siblings(one: &ModuleInstance, other: &ModuleInstance) -> bool {
     let mut pairs = one.steps().iter().zip(other.steps()).take_while(|(one, other)| one.name == other.name);
     pairs.all(|(one, other)| one.key == other.key)
 }

@@ -5,7 +5,6 @@ mod cycle_mode;
 mod drawing;
 mod drawn;
 mod going;
-mod orphaned;
 mod reduction;
 mod resource_dependencies;
 
@@ -53,7 +52,7 @@ pub fn operation_graph(
             drawing.outputs();
             drawing.data_goes(&plan.prior_state);
             drawing.deletions(plan);
-            drawing.lost_outputs(&plan.prior_state);
+            drawing.orphaned_outputs(&plan.prior_state);
         }
         Operation::Planned(plan) => {
             drawing.blocks();
@@ -63,7 +62,7 @@ pub fn operation_graph(
         }
         Operation::Destroy(state) => {
             drawing.everything_goes(state);
-            drawing.lost_outputs(state);
+            drawing.orphaned_outputs(state);
         }
     }
     Ok(drawing.finish())

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shorter_way_is_left_out() {
+    fn transitive_edges_are_removed() {
         assert_eq!(reduce(&[vec![1, 2], vec![2], vec![]]), [vec![1], vec![2], vec![]]);
     }
 

@@ -7,11 +7,10 @@ use groma_plan::{Action, Mode, ResourceChange, Step};
 use groma_state::Dependencies;
 
 use super::edges::Strength;
-use super::reads;
 use super::targets::{Dependency, Targets};
 use super::users::{self, Users};
 use super::{Builder, NONE};
-use crate::config_graph::narrow;
+use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
 use crate::walk::Visit;
 
 /// A step that destroys an object, or takes it out of the state.
@@ -85,7 +84,7 @@ pub(super) fn destroy(builder: &mut Builder<'_>) {
     provider_objects_destroyed_first(builder, &destroys);
     if builder.inputs.mode == Mode::Normal {
         users_changed_first(builder, &destroys);
-        reads::reads_after_destroy(builder, &destroys);
+        reads_after_destroy(builder, &destroys);
     }
 }
 
@@ -268,4 +267,41 @@ fn object(builder: &Builder<'_>, change: u32) -> Object {
 
 fn references(objects: &[(u32, Object)]) -> Vec<(u32, &Object)> {
     objects.iter().map(|(step, object)| (*step, object)).collect()
+}
+
+/// Data is read after the resources that it depends on have lost their instances, so that it sees the result.
+pub(super) fn reads_after_destroy(builder: &mut Builder<'_>, destroys: &[Destroy]) {
+    let reads: Vec<(u32, u32)> = reads(builder).collect();
+    let mut orphaned: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
+    for destroy in destroys.iter().filter(|destroy| destroy.kind.is_orphan()) {
+        orphaned.entry(&destroy.object.resource).or_default().push(destroy.step);
+    }
+    if reads.is_empty() || orphaned.is_empty() {
+        return;
+    }
+    let mut gates: HashMap<ConfigResource, u32> = HashMap::new();
+    let mut gates_before: HashMap<(ModuleIndex, NodeIndex), Vec<u32>> = HashMap::new();
+    for (change, step) in reads {
+        let address = &builder.inputs.changes[change as usize].address;
+        let Some((module, resource, _)) = builder.inputs.world.locate(address) else { continue };
+        let node = builder.inputs.world.static_module(module).resource(resource as usize);
+        let index = builder.inputs.world.module(module).of;
+        let before = gates_before.entry((index, node)).or_insert_with(|| {
+            let ancestors = builder.inputs.world.graph().ancestors().of(index, node);
+            let orphaned = ancestors.iter().filter_map(|ancestor| Some((ancestor, orphaned.get(ancestor)?)));
+            orphaned
+                .map(|(ancestor, steps)| *gates.entry(ancestor.clone()).or_insert_with(|| builder.join(steps)))
+                .collect()
+        });
+        for gate in before.iter() {
+            builder.edges.add(Strength::ReadAfterDestroy, *gate, step);
+        }
+    }
+}
+
+/// The data that is read, and by which step.
+fn reads<'b>(builder: &'b Builder<'b>) -> impl Iterator<Item = (u32, u32)> + 'b {
+    let changes = builder.inputs.changes.iter().enumerate();
+    let reads = changes.filter(|(_, change)| change.action == Action::Read);
+    reads.filter_map(|(at, _)| Some((narrow(at), *builder.makes.get(&narrow(at))?)))
 }

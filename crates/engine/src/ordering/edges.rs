@@ -81,10 +81,10 @@ impl Edges {
     }
 }
 
-/// Adds the weaker edges to `settled`, one strength after the other, without those that would close a cycle.
+/// Adds the weaker edges to `accepted`, one strength after the other, without those that would close a cycle.
 fn yielding(
     steps: usize,
-    settled: &mut Vec<Edge>,
+    accepted: &mut Vec<Edge>,
     weaker: [Vec<Edge>; Strength::ALL.len() - 1],
     provider_of: &HashMap<u32, u32>,
 ) {
@@ -93,12 +93,12 @@ fn yielding(
             continue;
         }
         if strength == Strength::DependentsDestroyedFirst {
-            yield_to_providers(steps, settled, &mut level, provider_of);
+            yield_to_providers(steps, accepted, &mut level, provider_of);
         }
-        let with_level: Vec<Edge> = settled.iter().chain(&level).copied().collect();
+        let with_level: Vec<Edge> = accepted.iter().chain(&level).copied().collect();
         let component = strong_components(steps, &with_level);
         level.retain(|(required, dependent)| component[*required as usize] != component[*dependent as usize]);
-        settled.extend(level);
+        accepted.extend(level);
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn od_12_what_remains_has_all_required_edges_and_no_cycle(
+        fn od_12_the_graph_has_all_required_edges_and_no_cycle(
             required in prop::collection::vec((0_u32..12, 0_u32..12), 0..20),
             weaker in prop::collection::vec((strength(), 0_u32..12, 0_u32..12), 0..40),
         ) {

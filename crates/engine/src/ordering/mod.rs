@@ -5,7 +5,6 @@ mod destroy;
 mod edges;
 mod invocations;
 mod own;
-mod reads;
 mod targets;
 mod users;
 
@@ -66,7 +65,7 @@ const NONE: u32 = u32::MAX;
 /// makes each object, and the actions around each change. Nodes are placed in the order in which planning ended them, so
 /// that everything a node requires has its step already. Then come the rules of destruction, each a function of `destroy`,
 /// which only add edges. Which edges yield where they contradict each other is decided once, when it is finished
-/// (`edges`): no rule looks at the edges of another one.
+/// (`edges`): no rule depends on the edges of another one.
 ///
 /// It reads the world and the changes, and changes neither.
 struct Builder<'a> {

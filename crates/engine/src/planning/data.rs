@@ -382,13 +382,13 @@ pub(super) fn remaining_data_read(planner: &mut Planner<'_>, instance: Instance,
 }
 
 /// Data sources that go with what is destroyed.
-pub(super) fn parting_data(inputs: &Inputs<'_>, state: &State) -> Vec<ResourceInstance> {
+pub(super) fn removed_data(inputs: &Inputs<'_>, state: &State) -> Vec<ResourceInstance> {
     if inputs.mode() != Mode::Destroy {
         return Vec::new();
     }
     let data = state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Data);
-    let is_aimed_at = |address: &ResourceInstance| inputs.targets().is_none_or(|some| some.chosen(address));
-    data.map(|view| view.address()).filter(is_aimed_at).collect()
+    let is_targeted = |address: &ResourceInstance| inputs.targets().is_none_or(|some| some.chosen(address));
+    data.map(|view| view.address()).filter(is_targeted).collect()
 }
 
 /// The instances of a data source that something is configured with, as the configuration has them; none where it is another

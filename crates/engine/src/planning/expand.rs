@@ -83,7 +83,7 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
         }
     };
     planner.world.module_mut(visit.module).resources[at as usize].expand(expansion);
-    instances::show_what_there_is(&planner.inputs, &mut planner.world, &planner.state, visit.module, at);
+    instances::show_existing_instances(&planner.inputs, &mut planner.world, &planner.state, visit.module, at);
     if loses_instances(&planner.inputs, &planner.world, &planner.state, visit.module, at) {
         planner.world.module_mut(visit.module).resources[at as usize].pending = true;
     }

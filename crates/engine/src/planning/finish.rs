@@ -6,7 +6,9 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, Name};
 use groma_config::Module;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_plan::{Action, ExecutionGraph, Mode, OutputChange, Plan, PlannedVariable, ResourceChange, Step, carried};
+use groma_plan::{
+    Action, ExecutionGraph, Mode, OutputChange, Plan, PlannedVariable, ResourceChange, Step, after_round_trip,
+};
 use groma_state::{Dependencies, State};
 use groma_value::{Marks, Type, Value};
 
@@ -20,10 +22,10 @@ use super::schedule::Schedule;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
 use crate::evaluation::Evaluation;
-use crate::general_problems::reported_once;
+use crate::hooks::Searched;
+use crate::merge_diagnostics::reported_once;
 use crate::options::Deferral;
 use crate::ordering;
-use crate::search::Searched;
 use crate::walk::Visit;
 use crate::world::World;
 
@@ -34,11 +36,11 @@ pub(super) fn finish(mut planner: Planner<'_>) -> (Plan, Diagnostics, Spent) {
     declare_checks(&planner.inputs, &mut planner.evaluation);
     let outputs = output_changes(&planner);
     let variables = planned_variables(&planner.inputs, &planner.world, &planner.evaluation);
-    let disposal = data::parting_data(&planner.inputs, &planner.state);
+    let disposal = data::removed_data(&planner.inputs, &planner.state);
     let going = (planner.inputs.mode(), &disposal[..]);
     let relevant =
         relevant::attributes(&planner.world, planner.inputs.templates(), planner.plan.changes(), &outputs, going);
-    let order = carried_out(&planner.inputs, &planner.world, &mut planner.schedule);
+    let order = remaining_visits(&planner.inputs, &planner.world, &mut planner.schedule);
     let execution = if planner.evaluation.diagnostics.has_errors() {
         ExecutionGraph::default()
     } else {
@@ -112,7 +114,7 @@ pub(super) fn finish_search(mut planner: Planner<'_>) -> (Vec<Searched>, Diagnos
 
 /// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
 /// refer to them; the rest waits.
-fn carried_out(inputs: &Inputs<'_>, world: &World, schedule: &mut Schedule) -> Vec<Visit> {
+fn remaining_visits(inputs: &Inputs<'_>, world: &World, schedule: &mut Schedule) -> Vec<Visit> {
     let order = schedule.take_order();
     if inputs.deferral() == Deferral::Refused {
         return order;
@@ -143,7 +145,7 @@ fn warn_of_unknown_replacements(inputs: &Inputs<'_>, evaluation: &mut Evaluation
         let hint = groma_diagnostics::suggest(&wanted, names.iter().map(String::as_str));
         let hint = hint.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
         let detail =
-            format!("The -replace option names {wanted}, but there is no such instance, so it has no effect.{hint}");
+            format!("The -replace option names {wanted}, which does not exist, so the option has no effect.{hint}");
         evaluation
             .diagnostics
             .push(Diagnostic::warning("Incompletely-matched force-replace resource instance", detail));
@@ -188,7 +190,7 @@ fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
                 Some(value) if !value.is_wholly_known() && is_left_output(&planner.world, &planner.schedule, at) => {
                     continue;
                 }
-                Some(value) => Some(carried(value)),
+                Some(value) => Some(after_round_trip(value)),
                 // Left out of a partial plan, or not worked out: it stays as it is.
                 None => continue,
             },

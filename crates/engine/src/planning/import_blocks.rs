@@ -1,4 +1,4 @@
-//! `import` blocks: objects that exist already are taken over (PL-26), into generated blocks where there are none.
+//! `import` blocks: existing objects are imported (PL-26), with generated configuration where the block is missing.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use groma_lang::{instance_key, instance_key_of, observing};
 use groma_plan::Mode;
 use groma_provider::{IdentitySchema, ImportTarget, PlanPurpose, Schema};
 use groma_value::{Type, Value, convert};
+use thiserror::Error;
 
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
@@ -19,7 +20,7 @@ use super::managed::run_plan_call;
 use super::plan_call::{Disposal, Generating, Lifecycle, PlanCall, Prevention, Purpose};
 use super::planner::Planner;
 use crate::call_target::CallTarget;
-use crate::client::no_meta;
+use crate::call_target::no_meta;
 use crate::evaluation::Evaluation;
 use crate::import_identity::{read_identity, unusable};
 use crate::options::{Deferral, MissingResources};
@@ -84,7 +85,7 @@ fn import_one(
     let span = import.to_expression.span;
     if let Err(Conflict) = planner.imports.add(address.clone(), target, at, span) {
         let detail = format!(
-            "{address} is imported twice, as two different objects. An instance stands for one object: remove one of the two."
+            "{address} is imported twice, as two different objects. An instance can hold only one object, so remove one of the two blocks."
         );
         let summary = format!("Duplicate import configuration for \"{address}\"");
         planner.evaluation.diagnostics.push(Diagnostic::error(summary, detail).at(span));
@@ -124,7 +125,7 @@ fn import_id(
         Ok(id) => return Some(id),
         Err(problem) => problem,
     };
-    let problem = Diagnostic::error("Invalid import id argument", problem).at(expression.span);
+    let problem = Diagnostic::error("Invalid import id argument", problem.to_string()).at(expression.span);
     let problem = observing(problem, expression, &scope);
     evaluation.diagnostics.push(problem);
     None
@@ -161,10 +162,7 @@ fn import_identity(
     };
     let found = match schema.identity.as_ref() {
         Some(schema) => known_identity(&value, schema),
-        None => Err(unusable(format!(
-            "{} has no identity that it could be imported by. Use the argument \"id\".",
-            import.to
-        ))),
+        None => Err(unusable(format!("{} cannot be imported by identity. Use the argument \"id\".", import.to))),
     };
     let problem = match found {
         Ok(identity) => return Some(identity),
@@ -189,7 +187,8 @@ fn import_address(
 }
 
 fn no_import_address<T>(evaluation: &mut Evaluation, expression: &Expression) -> Option<T> {
-    let detail = "This is no address of a resource instance. Write TYPE.NAME, with module steps before it and a key after it if need be.";
+    let detail = "This is not a resource instance address. Use the form TYPE.NAME, with module steps and an \
+     instance key if necessary.";
     evaluation.diagnostics.push(Diagnostic::error("Invalid import 'to' expression", detail).at(expression.span));
     None
 }
@@ -253,8 +252,8 @@ pub(super) fn report_unmet_imports(planner: &mut Planner<'_>) {
 /// Returns the error for an import target that has no instance in the configuration.
 fn not_configured(address: &ResourceInstance, span: Span) -> Diagnostic {
     let detail = format!(
-        "The configuration has no {address}, so nothing can be imported there. Write a resource block for it first, with count or \
-         for_each such that it has this instance."
+        "The configuration does not declare {address}, so no object can be imported to it. First add a resource \
+         block whose count or for_each includes this instance."
     );
     Diagnostic::error("Configuration for import target does not exist", detail).at(span)
 }
@@ -303,21 +302,34 @@ fn assemble(parts: &[Part]) -> Option<ResourceInstance> {
     Some(resource.absolute(module).instance(key))
 }
 
+/// The reason why a value is not the ID of an object to import.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+enum ImportIdError {
+    #[error("The import ID cannot be null. Use the ID of an existing object.")]
+    Null,
+    #[error("The import ID must be a string: {0}.")]
+    Type(String),
+    #[error(
+        "The import ID depends on values that are known only after apply, so the object cannot be determined. Use \
+         values that are known during planning."
+    )]
+    Unknown,
+    #[error("The import ID is an empty string. Use the ID of an existing object.")]
+    Empty,
+}
+
 /// The id, be it sensitive or ephemeral: it names an object, and is shown and kept in the plan as in Terraform.
-fn read_id(value: &Value) -> Result<String, String> {
+fn read_id(value: &Value) -> Result<String, ImportIdError> {
     let (value, _) = value.unmark_deep();
     if value.is_null() {
-        return Err("The import ID cannot be null. Give the id of an object that exists.".to_owned());
+        return Err(ImportIdError::Null);
     }
-    let text = convert::convert(&value, &Type::String)
-        .map_err(|problem| format!("The import ID must be a string: {}.", problem.message))?;
+    let text = convert::convert(&value, &Type::String).map_err(|problem| ImportIdError::Type(problem.message))?;
     if !text.is_known() {
-        return Err("The import id depends on values that only apply will know, so it cannot be told now which object is meant. \
-                    Use values that are known when planning."
-            .to_owned());
+        return Err(ImportIdError::Unknown);
     }
     match text.as_str() {
-        Some("") | None => Err("The import ID is an empty string. Give the id of an object that exists.".to_owned()),
+        Some("") | None => Err(ImportIdError::Empty),
         Some(text) => Ok(text.to_owned()),
     }
 }
@@ -325,15 +337,15 @@ fn read_id(value: &Value) -> Result<String, String> {
 /// The identity, where it can be asked for now.
 fn known_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, Diagnostic> {
     if value.deep_marks().is_ephemeral() {
-        return Err(unusable("The import identity must not be ephemeral: it is kept in the plan."));
+        return Err(unusable("The import identity must not be ephemeral, because the plan stores it."));
     }
     let identity = read_identity(&value.unmark_deep().0, schema)?;
     if identity.is_wholly_known() {
         return Ok(identity);
     }
     Err(unusable(
-        "The identity depends on values that only apply will know, so it cannot be told now which object is meant. Use values that are \
-         known when planning.",
+        "The identity depends on values that are known only after apply, so the object cannot be determined. Use \
+         values that are known during planning.",
     ))
 }
 
@@ -387,8 +399,8 @@ fn import_provider(planner: &mut Planner<'_>, import: &Import) -> Option<Provide
 async fn generate(planner: &mut Planner<'_>, import: &Import, address: ResourceInstance) {
     if import.for_each.is_some() || address.key != InstanceKey::None {
         planner.imports.settle(&address);
-        let detail = "A block can only be written for an import of one resource without count and for_each. Write the block of \
-                      this one, or an import block for each object.";
+        let detail = "Configuration can be generated only for an import of a single resource without count and \
+         for_each. Write the resource block yourself, or use one import block per object.";
         let problem = Diagnostic::error("Configuration for import target does not exist", detail);
         planner.evaluation.diagnostics.push(problem.at(import.to_expression.span));
         return;

@@ -8,7 +8,7 @@ use groma_plan::Mode;
 use groma_state::State;
 
 use super::imports;
-use super::reach::Remains;
+use super::reach::DestroyScope;
 use super::targets::Included;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex};
 use crate::options::{Deferral, PlanOptions};
@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::templates::{Template, Templates};
 use crate::world::{ModuleId, World};
 
-/// The read-only inputs of a plan, with what follows from them before the walk begins.
+/// The read-only inputs of a plan, and data derived from them before the walk begins.
 ///
 /// Owns the configuration graph, the target set, the part of the configuration that a destroy plan needs, the order of
 /// replacements that dependents force, and the set of provider configurations in use. All of it is worked out once, from
@@ -33,7 +33,7 @@ pub(super) struct Inputs<'a> {
     /// None unless the plan is a partial one.
     targets: Option<Included>,
     /// None unless everything is destroyed.
-    destroy_needs: Option<Remains>,
+    destroy_needs: Option<DestroyScope>,
     /// By module and node.
     forced_create_before_destroy: Vec<Vec<bool>>,
     used_providers: HashSet<ProviderConfig>,
@@ -48,7 +48,7 @@ impl<'a> Inputs<'a> {
         state: &State,
     ) -> Self {
         let targets = Included::new(graph, options, state);
-        let destroy_needs = (options.mode == Mode::Destroy).then(|| Remains::of(graph, state, targets.as_ref()));
+        let destroy_needs = (options.mode == Mode::Destroy).then(|| DestroyScope::of(graph, state, targets.as_ref()));
         Self {
             session,
             options,
@@ -96,7 +96,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// What a plan that destroys everything needs of the configuration; none for other plans.
-    pub(super) fn destroy_needs(&self) -> Option<&Remains> {
+    pub(super) fn destroy_needs(&self) -> Option<&DestroyScope> {
         self.destroy_needs.as_ref()
     }
 

@@ -1,4 +1,4 @@
-//! The instances of a resource: its node ends with the last of them, and others see those that there are.
+//! The instances of a resource: its node ends with the last of them, and references see the existing ones.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::record;
 use crate::walk::{Outcome, Visit};
 use crate::world::{ModuleId, World};
 
-/// The instances of a resource are queued; its node ends with the last of them.
+/// Queues the instances of a resource, whose node ends with the last of them.
 pub(super) fn begin_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, positions: Vec<usize>) {
     let orphaned = orphans_to_refresh(planner, module, resource);
     if positions.is_empty() && orphaned.is_empty() {
@@ -26,13 +26,13 @@ pub(super) fn begin_instances(planner: &mut Planner<'_>, module: ModuleId, resou
     planner.schedule.begin_resource((module, resource), positions, orphaned);
 }
 
-/// One instance of a resource is through.
+/// Ends one instance of a resource.
 pub(super) fn end_instance(planner: &mut Planner<'_>, instance: Instance, outcome: Outcome) {
     end_one(planner, (instance.module, instance.resource), outcome);
 }
 
 /// Ends an orphan that was refreshed together with the instances of its resource.
-pub(super) fn end_lost(planner: &mut Planner<'_>, address: &ResourceInstance, outcome: Outcome) {
+pub(super) fn end_instance_at(planner: &mut Planner<'_>, address: &ResourceInstance, outcome: Outcome) {
     if let Some(of) = planner.schedule.resource_of_orphan(address) {
         end_one(planner, of, outcome);
     }
@@ -64,7 +64,7 @@ fn keep_what_is_there(world: &mut World, moves: &mut Moves, module: ModuleId, re
             moves.note_declared(&world.instance_address(module, resource, position));
         }
     }
-    world.module_mut(module).resources[resource as usize].keep_settled();
+    world.module_mut(module).resources[resource as usize].keep_expanded();
 }
 
 /// The node of a resource of a module instance.
@@ -73,9 +73,15 @@ pub(super) fn resource_visit(world: &World, module: ModuleId, resource: u32) -> 
 }
 
 /// Makes references to an expanded resource see its existing instances instead of the declared ones.
-pub(super) fn show_what_there_is(inputs: &Inputs<'_>, world: &mut World, state: &State, module: ModuleId, at: u32) {
+pub(super) fn show_existing_instances(
+    inputs: &Inputs<'_>,
+    world: &mut World,
+    state: &State,
+    module: ModuleId,
+    at: u32,
+) {
     if let Some(orphaned) = orphaned(inputs, world, state, module, at) {
-        world.module_mut(module).resources[at as usize].show_what_there_is(orphaned);
+        world.module_mut(module).resources[at as usize].show_existing_instances(orphaned);
     }
 }
 
@@ -86,7 +92,7 @@ pub(super) fn orphans_to_refresh(planner: &Planner<'_>, module: ModuleId, at: u3
         return Vec::new();
     }
     let is_chosen = |address: &ResourceInstance| {
-        planner.inputs.targets().is_none_or(|included| included.leftover(planner.inputs.graph(), address))
+        planner.inputs.targets().is_none_or(|included| included.includes_orphan(planner.inputs.graph(), address))
     };
     // Another provider than that of the block may be configured later.
     let has_manager = |address: &ResourceInstance| {
@@ -122,14 +128,14 @@ fn orphaned(
     if !is_only_looked_at && inputs.targets().is_none() {
         return None;
     }
-    let is_beside = |key: &InstanceKey| {
+    let is_sibling = |key: &InstanceKey| {
         let included = inputs.targets();
-        included.is_some_and(|included| !included.leftover(inputs.graph(), &node_ref.instance(key.clone())))
+        included.is_some_and(|included| !included.includes_orphan(inputs.graph(), &node_ref.instance(key.clone())))
     };
     let expansion = &data.resources[at as usize].expansion;
     let instances = state.resource(&node_ref).into_iter().flat_map(|entry| entry.instances());
     let orphaned =
-        instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_looked_at || is_beside(key)));
+        instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_looked_at || is_sibling(key)));
     let objects = orphaned.filter_map(|(key, instance)| {
         let object = record::decode(&template.schema, instance.current.as_ref()?)?;
         Some((key.clone(), object))

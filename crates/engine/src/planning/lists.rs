@@ -15,8 +15,8 @@ use super::managed;
 use super::planner::Planner;
 use crate::evaluation::{Evaluation, ListArguments, unknown_list_argument};
 use crate::generate;
+use crate::hooks::{FoundObject, Searched, WrittenBlocks};
 use crate::options::FoundObjects;
-use crate::search::{FoundObject, Searched, WrittenBlocks};
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, World};
@@ -138,7 +138,7 @@ fn searched_schema(
     resource: &Resource,
 ) -> Result<Arc<Schema>, Diagnostics> {
     provider.resource_schema(&address.resource.type_name)?.ok_or_else(|| {
-        let detail = format!("{address} searches for objects of a type that its provider cannot manage.");
+        let detail = format!("{address} searches for objects of a resource type that its provider does not have.");
         Diagnostic::error("Invalid list resource", detail).at(resource.header_span).into()
     })
 }
@@ -151,9 +151,9 @@ fn not_known(address: &ResourceInstance, template: &Template, config: &Value, he
         (!value.is_wholly_known()).then(|| groma_value::Path::root().attribute(name.clone()))
     });
     let span = unknown.map(|path| template.body.span_of(&path)).next().unwrap_or(header);
-    let detail = "What is searched for must be known when the search begins, but this stands on something that only apply will know. Use \
-                  values that are written out or that the state has.";
-    Diagnostic::error("config is not known", detail).at(span).about(address.to_string())
+    let detail = "The search criteria must be known when the search begins, but this one depends on a value that is \
+     known only after apply. Use literal values or values from the state.";
+    Diagnostic::error("config is not known", detail).at(span).about(address)
 }
 
 /// A search that is about to begin.

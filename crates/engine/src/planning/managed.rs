@@ -17,7 +17,7 @@ use super::inputs::Inputs;
 use super::instances;
 use super::lists;
 use super::managers;
-use super::orphans::LeftOver;
+use super::orphans::OrphanedObject;
 use super::plan_call::{Disposal, Draft, Lifecycle, PlanCall, PlanCallResult, Prevention, Purpose};
 use super::planner::Planner;
 use super::results;
@@ -195,7 +195,7 @@ async fn start_deposed(
             planner.evaluation.diagnostics.push(problem);
             continue;
         };
-        let leftover = LeftOver {
+        let orphan = OrphanedObject {
             address: address.clone(),
             deposed: Some(key),
             record,
@@ -212,7 +212,7 @@ async fn start_deposed(
             refresh: planner.inputs.options().refresh,
             deferral: planner.inputs.deferral(),
         };
-        let (subject, call) = leftover.into_call(Arc::clone(&planner.inputs.session().hooks));
+        let (subject, call) = orphan.into_call(Arc::clone(&planner.inputs.session().hooks));
         planner.start_call(run_plan_call(subject, call)).await;
     }
 }
@@ -237,7 +237,7 @@ fn node_of(world: &World, instance: Instance) -> (ModuleIndex, NodeIndex) {
     (world.module(instance.module).of, module.resource(instance.resource as usize))
 }
 
-/// Returns the provider of an instance. Ends the instance if there is none.
+/// Returns the provider of an instance. Without a provider, it ends the instance.
 pub(super) fn configured(planner: &mut Planner<'_>, template: &Template, instance: Instance) -> Option<Arc<Checked>> {
     if let Some(provider) = planner.providers.configured(&template.provider) {
         return Some(provider);
@@ -329,7 +329,7 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
         Some(instance) => instances::end_instance(planner, instance, outcome),
         None if subject.deposed.is_none() => {
             instances::show_orphans(&mut planner.world, &planner.schedule, &subject.address, value);
-            instances::end_lost(planner, &subject.address, outcome);
+            instances::end_instance_at(planner, &subject.address, outcome);
         }
         None => {}
     }

@@ -222,13 +222,14 @@ pub(super) fn no_manager(
     if is_written && (!wanted.key.is_none() || providers.keys(&block).is_some()) {
         return absent(providers, wanted, address, span);
     }
-    not_present(&block, span).about(address.to_string())
+    not_present(&block, span).about(address)
 }
 
 fn not_present(provider: &ProviderConfig, span: Span) -> Diagnostic {
     let detail = format!(
-        "This resource is managed by the provider configuration {provider}, which is gone, so nothing can be done \
-         with its objects. Put the provider block back; it can go once an apply has destroyed them."
+        "This resource is managed by the provider configuration {provider}, which no longer exists, so its objects \
+         cannot be read or destroyed. Restore the provider block. You can remove it after an apply has destroyed \
+         the objects."
     );
     Diagnostic::error("Provider configuration not present", detail).at(span)
 }

@@ -38,12 +38,11 @@ use groma_state::State;
 
 pub(crate) use ignore::{Ignore, ignore_changes, ignored};
 
-use crate::ahead::ask_ahead;
 use crate::evaluation::Evaluation;
+use crate::hooks::Searched;
 use crate::options::{PlanOptions, Refresh};
 use crate::prepared::Prepared;
 use crate::providers::Providers;
-use crate::search::Searched;
 use crate::session::Session;
 use crate::validate::{DeclaredSecrets, validate};
 use crate::world::{SharedContext, World};
@@ -51,7 +50,7 @@ use crate::{deprecation, move_types, moves};
 use planner::{Parts, Planner};
 
 /// Memory of a walk that is no longer used.
-pub(crate) type Spent = Box<dyn std::any::Any>;
+pub(crate) type Spent = Box<dyn std::any::Any + Send>;
 
 /// Number of objects from which on dependencies are computed on another thread.
 const MANY: usize = 1000;
@@ -65,29 +64,29 @@ pub(crate) async fn plan(
     options: &PlanOptions,
 ) -> (Option<Plan>, Diagnostics, Option<Spent>) {
     if state.len() >= MANY && options.mode != Mode::Destroy {
-        ask_ahead(&prepared.graph);
+        prepared.graph.compute_ancestors_ahead();
     }
     match ready(session, providers, prepared, state, options).await {
         Ok((mut planner, warnings)) => {
             // An import is about one object anyway.
-            let mut told = match options.import {
+            let mut problems = match options.import {
                 Some(_) => Diagnostics::new(),
                 None => targets::partial(options),
             };
             let left_out = planner.moves.left_out(&options.targets);
             if let Some(problem) = left_out.or_else(|| targets::moved(&planner.moves, &options.excludes)) {
-                told.push(problem);
-                return (None, told, None);
+                problems.push(problem);
+                return (None, problems, None);
             }
             planner.run().await;
             // What is to be destroyed is what the state has, whatever is declared.
             if options.mode != Mode::Destroy {
                 planner.evaluation.diagnostics.append(planner.moves.still_declared(&planner.world));
             }
-            let (plan, mut problems, spent) = finish::finish(planner);
-            deprecation::complete(&mut problems, warnings);
-            told.append(problems);
-            (Some(plan), told, Some(spent))
+            let (plan, mut found, spent) = finish::finish(planner);
+            deprecation::complete(&mut found, warnings);
+            problems.append(found);
+            (Some(plan), problems, Some(spent))
         }
         Err(diagnostics) => (None, diagnostics, None),
     }

@@ -1,7 +1,7 @@
 //! Sorting by address, as plans are shown.
 //!
-//! Addresses lie all over the memory, and most of what they are made of is equal. So modules and types become numbers
-//! first, and the first characters of a name are stored beside them: hardly any comparison reads an address.
+//! Addresses are scattered in memory and mostly share their modules and types. The sort key therefore replaces modules and types
+//! by numbers and includes the first characters of the name, so hardly any comparison reads an address.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -24,7 +24,7 @@ use super::plan_builder::PlanBuilder;
 use super::plan_call::{Disposal, Lifecycle, PlanCall, Prevention, Purpose};
 use super::planner::Planner;
 use crate::call_target::CallTarget;
-use crate::client::no_meta;
+use crate::call_target::no_meta;
 use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
 use crate::moves::Moves;
@@ -33,7 +33,7 @@ use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, Repetition, World};
 
 /// The relation between an address of the state and the configuration.
-enum Standing {
+enum Declaration {
     /// The configuration has the instance, and it was planned.
     Configured,
     /// The expression that decides about it could not be evaluated.
@@ -56,9 +56,9 @@ pub(super) fn collect_orphans(planner: &mut Planner<'_>) {
                         included.includes_dependents(planner.inputs.graph(), &address, &object.dependencies)
                     })
             }
-            Mode::Normal | Mode::RefreshOnly => included.leftover(planner.inputs.graph(), &address),
+            Mode::Normal | Mode::RefreshOnly => included.includes_orphan(planner.inputs.graph(), &address),
         });
-        if !chosen || !matches!(placement(planner, &address), Standing::Gone(_)) {
+        if !chosen || !matches!(placement(planner, &address), Declaration::Gone(_)) {
             continue;
         }
         if address.resource.mode != ResourceMode::Managed {
@@ -91,49 +91,51 @@ fn unwritten(moves: &Moves, address: &ResourceInstance) -> ActionReason {
     }
 }
 
-fn placement(planner: &Planner<'_>, address: &ResourceInstance) -> Standing {
+fn placement(planner: &Planner<'_>, address: &ResourceInstance) -> Declaration {
     if planner.imports.is_generated(address) {
-        return Standing::Configured;
+        return Declaration::Configured;
     }
     let mut module = crate::world::ModuleId::ROOT;
     for step in address.module.steps() {
         let config = &planner.world.static_module(module).config;
         let Some(at) = config.calls.get_index_of(&step.name) else {
-            return Standing::Gone(unwritten(&planner.moves, address));
+            return Declaration::Gone(unwritten(&planner.moves, address));
         };
         let call = &planner.world.module(module).calls[at];
         if matches!(call.expansion, Expansion::Pending | Expansion::Unknown) {
-            return Standing::Undetermined;
+            return Declaration::Undetermined;
         }
         match call.expansion.position(&step.key).and_then(|position| call.instances.get(position)) {
             Some(id) => module = *id,
-            None if is_written(&planner.inputs, address) => return Standing::Gone(ActionReason::DeleteBecauseNoModule),
-            None => return Standing::Gone(unwritten(&planner.moves, address)),
+            None if is_written(&planner.inputs, address) => {
+                return Declaration::Gone(ActionReason::DeleteBecauseNoModule);
+            }
+            None => return Declaration::Gone(unwritten(&planner.moves, address)),
         }
     }
     let Some(number) = expand::resource_number(&planner.world, module, &address.resource) else {
-        return Standing::Gone(unwritten(&planner.moves, address));
+        return Declaration::Gone(unwritten(&planner.moves, address));
     };
     let expansion = &planner.world.module(module).resources[number as usize].expansion;
     if expansion.position(&address.key).is_some() {
-        return Standing::Configured;
+        return Declaration::Configured;
     }
     let config = &planner.world.static_module(module).config;
     let is_switched = config.resources.get(&address.resource).is_some_and(|block| block.lifecycle.enabled.is_some());
     match (expansion, &address.key) {
-        (Expansion::Pending | Expansion::Unknown, _) => Standing::Undetermined,
-        (Expansion::Count(_), InstanceKey::Int(_)) => Standing::Gone(ActionReason::DeleteBecauseCountIndex),
-        (Expansion::ForEach(_), InstanceKey::String(_)) => Standing::Gone(ActionReason::DeleteBecauseEachKey),
-        (_, InstanceKey::None) if is_switched => Standing::Gone(ActionReason::DeleteBecauseEnabledFalse),
-        _ => Standing::Gone(ActionReason::DeleteBecauseWrongRepetition),
+        (Expansion::Pending | Expansion::Unknown, _) => Declaration::Undetermined,
+        (Expansion::Count(_), InstanceKey::Int(_)) => Declaration::Gone(ActionReason::DeleteBecauseCountIndex),
+        (Expansion::ForEach(_), InstanceKey::String(_)) => Declaration::Gone(ActionReason::DeleteBecauseEachKey),
+        (_, InstanceKey::None) if is_switched => Declaration::Gone(ActionReason::DeleteBecauseEnabledFalse),
+        _ => Declaration::Gone(ActionReason::DeleteBecauseWrongRepetition),
     }
 }
 
 pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceInstance, deposed: Option<DeposedKey>) {
-    let Some((leftover, reason)) = leftover(planner, &address, deposed) else {
-        return instances::end_lost(planner, &address, Outcome::Done);
+    let Some((orphan, reason)) = orphaned_object(planner, &address, deposed) else {
+        return instances::end_instance_at(planner, &address, Outcome::Done);
     };
-    let (subject, call) = leftover.into_call(Arc::clone(&planner.inputs.session().hooks));
+    let (subject, call) = orphan.into_call(Arc::clone(&planner.inputs.session().hooks));
     if planner.inputs.mode() == Mode::Normal && is_forgotten(&planner.inputs, &address) {
         return forget(&planner.moves, &mut planner.evaluation, &mut planner.plan, subject, call, reason).await;
     }
@@ -141,11 +143,11 @@ pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceIns
 }
 
 /// Returns the call to plan an orphan with, and the reason for destroying it; `None` if that is impossible.
-fn leftover(
+fn orphaned_object(
     planner: &mut Planner<'_>,
     address: &ResourceInstance,
     deposed: Option<DeposedKey>,
-) -> Option<(LeftOver, Option<ActionReason>)> {
+) -> Option<(OrphanedObject, Option<ActionReason>)> {
     let record = planner.state.object(address, deposed.as_ref()).cloned()?;
     let config = planner.state.provider(address, deposed.as_ref()).cloned()?;
     let forget = is_forgotten(&planner.inputs, address);
@@ -156,7 +158,7 @@ fn leftover(
     }
     let (provider, schema) = manager_of_orphan(planner, address, &config)?;
     let reason = match (placement(planner, address), planner.inputs.mode(), &deposed) {
-        (Standing::Gone(reason), Mode::Normal, None) => Some(reason),
+        (Declaration::Gone(reason), Mode::Normal, None) => Some(reason),
         _ => None,
     };
     let disposal = disposal(&planner.inputs, address, &record);
@@ -170,7 +172,7 @@ fn leftover(
         Mode::Normal if forget => Purpose::Look,
         Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
     };
-    let leftover = LeftOver {
+    let orphan = OrphanedObject {
         address: address.clone(),
         deposed,
         config: Arc::new(config),
@@ -187,10 +189,10 @@ fn leftover(
         deferral: planner.inputs.deferral(),
         left,
     };
-    Some((leftover, reason))
+    Some((orphan, reason))
 }
 
-/// Returns the provider of an object without a block and its schema, or the reason why there is none.
+/// Returns the provider of an object without a block and its schema, or the reason why the provider is unavailable.
 fn manager_of_orphan(
     planner: &mut Planner<'_>,
     address: &ResourceInstance,
@@ -361,7 +363,7 @@ fn within(path: &ModulePath, from: &RemovedFrom) -> RemovedFrom {
 }
 
 /// An object that no block describes.
-pub(super) struct LeftOver {
+pub(super) struct OrphanedObject {
     pub(super) address: ResourceInstance,
     pub(super) deposed: Option<DeposedKey>,
     pub(super) record: Arc<ObjectRecord>,
@@ -381,7 +383,7 @@ pub(super) struct LeftOver {
     pub(super) left: Option<DeferralReason>,
 }
 
-impl LeftOver {
+impl OrphanedObject {
     /// Splits it into the call to the provider and the subject that is kept meanwhile.
     pub(super) fn into_call(self, hooks: Arc<dyn Hooks>) -> (ManagedSubject, PlanCall) {
         let subject = ManagedSubject {

@@ -126,7 +126,7 @@ impl Query<'_> {
                 });
                 found.is_some_and(|(index, at)| {
                     let seen = self.world.seen_from(module, index);
-                    seen.iter().any(|id| self.is_pending(*id, at)) || self.is_in_lost_modules(module, resource)
+                    seen.iter().any(|id| self.is_pending(*id, at)) || self.is_in_orphaned_modules(module, resource)
                 })
             });
         self.pending.behind.insert((module, node), pending);
@@ -146,7 +146,7 @@ impl Query<'_> {
     }
 
     /// Whether objects of a resource go with module instances that are not there any more, below a module instance.
-    fn is_in_lost_modules(&self, below: ModuleId, resource: &ConfigResource) -> bool {
+    fn is_in_orphaned_modules(&self, below: ModuleId, resource: &ConfigResource) -> bool {
         if self.inputs.mode() != Mode::Normal {
             return false;
         }
@@ -171,10 +171,10 @@ pub(super) fn loses_instances(
     let (config, data) = (&world.static_module(module).config, world.module(module));
     let Some((address, _)) = config.resources.get_index(resource as usize) else { return false };
     let expansion = &data.resources[resource as usize].expansion;
-    let is_settled = !matches!(expansion, Expansion::Pending | Expansion::Unknown);
+    let is_expanded = !matches!(expansion, Expansion::Pending | Expansion::Unknown);
     inputs.mode() == Mode::Normal
         && address.mode == ResourceMode::Managed
-        && is_settled
+        && is_expanded
         && loses_objects(inputs, state, &address.absolute(data.address.clone()), expansion)
 }
 
@@ -182,7 +182,7 @@ pub(super) fn loses_instances(
 fn loses_objects(inputs: &Inputs<'_>, state: &State, resource: &AbsResource, expansion: &Expansion) -> bool {
     let is_included = |key: &InstanceKey| {
         let targets = inputs.targets();
-        targets.is_none_or(|targets| targets.leftover(inputs.graph(), &resource.instance(key.clone())))
+        targets.is_none_or(|targets| targets.includes_orphan(inputs.graph(), &resource.instance(key.clone())))
     };
     state.resource(resource).is_some_and(|entry| {
         entry

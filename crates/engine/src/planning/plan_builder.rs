@@ -11,7 +11,7 @@ use groma_state::State;
 use super::event::Instance;
 use super::order::sort_by_address;
 use crate::config_graph::narrow;
-use crate::search::Searched;
+use crate::hooks::Searched;
 use crate::world::ModuleId;
 
 /// The changes, drift, deferred changes, invocations and generated blocks that planning has found so far.

@@ -87,7 +87,7 @@ pub struct PlanCall {
     pub left: Option<DeferralReason>,
     /// The purpose of the plan of a creation.
     pub creates: PlanPurpose,
-    /// Who is told about progress.
+    /// The receiver of progress reports.
     pub hooks: Arc<dyn Hooks>,
 }
 
@@ -120,7 +120,7 @@ impl PlanCall {
 
     /// Runs the provider calls to their end.
     pub async fn run(mut self) -> PlanCallResult {
-        let mut told = Told::new(self.left);
+        let mut findings = Findings::new(self.left);
         let mut found = PlanCallResult {
             generated: None,
             previous: self.null(),
@@ -130,51 +130,56 @@ impl PlanCall {
             diagnostics: Diagnostics::new(),
         };
         if let Some(record) = self.record.clone() {
-            match recall(&self.target.provider, &self.target.subject(), &record, &mut told.diagnostics).await {
+            match recall(&self.target.provider, &self.target.subject(), &record, &mut findings.diagnostics).await {
                 Some(object) => {
                     found.previous = object.value.clone();
-                    found.prior = self.refresh(object, &mut told).await;
-                    found.gone.clone_from(&told.gone);
+                    found.prior = self.refresh(object, &mut findings).await;
+                    found.gone.clone_from(&findings.gone);
                 }
-                None => return PlanCallResult { diagnostics: told.diagnostics, ..found },
+                None => return PlanCallResult { diagnostics: findings.diagnostics, ..found },
             }
         } else if let Some(importing) = &self.importing {
-            found.prior = self.import(importing, &mut told).await;
+            found.prior = self.import(importing, &mut findings).await;
         }
         if let (Some(generating), Some(object)) = (&self.generating, &found.prior) {
             let name = (&*self.target.address.resource.type_name, &*self.target.address.resource.name);
             let provider = generating.provider.as_deref();
-            let asked =
-                generate::asked(&self.target.provider, &self.target.subject(), &object.value, &mut told.diagnostics)
-                    .await;
+            let asked = generate::asked(
+                &self.target.provider,
+                &self.target.subject(),
+                &object.value,
+                &mut findings.diagnostics,
+            )
+            .await;
             let Some(object) = asked else {
-                return PlanCallResult { diagnostics: told.diagnostics, ..found };
+                return PlanCallResult { diagnostics: findings.diagnostics, ..found };
             };
             found.generated = Some(generate::resource_text(name, provider, &self.target.schema.block, &object));
             self.config = generate::config_of(&self.target.schema.block, &object);
         }
-        if !told.diagnostics.has_errors() {
+        if !findings.diagnostics.has_errors() {
             found.draft = match self.purpose {
                 // There is nothing yet that a block could be written from.
-                _ if self.generating.is_some() && found.prior.is_none() => self.awaited(&told),
-                Purpose::Look => self.look(found.prior.as_ref(), &told),
-                Purpose::Delete(reason) => self.deletion(found.prior.as_ref(), reason, &mut told).await,
-                Purpose::Change => self.change(found.prior.as_ref(), &mut told).await,
+                _ if self.generating.is_some() && found.prior.is_none() => self.awaited(&findings),
+                Purpose::Look => self.look(found.prior.as_ref(), &findings),
+                Purpose::Delete(reason) => self.deletion(found.prior.as_ref(), reason, &mut findings).await,
+                Purpose::Change => self.change(found.prior.as_ref(), &mut findings).await,
             };
         }
-        PlanCallResult { diagnostics: told.diagnostics, ..found }
+        PlanCallResult { diagnostics: findings.diagnostics, ..found }
     }
 
     /// An object that is to be taken over one day.
-    fn awaited(&self, told: &Told) -> Option<Draft> {
+    fn awaited(&self, findings: &Findings) -> Option<Draft> {
         let block = &self.target.schema.block;
-        told.deferred
+        findings
+            .deferred
             .map(|reason| Draft::unasked(block.null_value(), planned_unknown(block, block.empty_value()), reason))
     }
 
     /// Plans no action for an object that could not be read.
-    fn look(&self, prior: Option<&Object>, told: &Told) -> Option<Draft> {
-        let (reason, prior) = told.deferred.filter(|_| self.left.is_none()).zip(prior)?;
+    fn look(&self, prior: Option<&Object>, findings: &Findings) -> Option<Draft> {
+        let (reason, prior) = findings.deferred.filter(|_| self.left.is_none()).zip(prior)?;
         Some(Draft {
             action: Action::NoOp,
             reason: None,
@@ -188,35 +193,35 @@ impl PlanCall {
     }
 
     /// An object that exists already: a stub of it, then what reading says (LC-23).
-    async fn import(&self, importing: &Importing, told: &mut Told) -> Option<Object> {
+    async fn import(&self, importing: &Importing, findings: &mut Findings) -> Option<Object> {
         self.hooks.import_planned(&self.target.address, importing);
         let input = ImportInput { target: importing.target.clone(), capabilities: self.deferral.capabilities() };
         let (imported, problems) = self.target.provider.import(&self.target.subject(), input).await;
-        told.diagnostics.append(problems);
+        findings.diagnostics.append(problems);
         let imported = imported?;
         if imported.deferred.is_some() {
-            told.defer(imported.deferred);
+            findings.defer(imported.deferred);
             return None;
         }
         self.hooks.import_prepared(&self.target.address);
         let stub = Object { value: imported.state, private: imported.private, identity: imported.identity };
-        let before = told.diagnostics.has_errors();
-        let object = self.read(stub, told).await;
-        if object.is_none() && told.diagnostics.has_errors() == before {
-            told.diagnostics.push(self.target.provider.import_not_found(&self.target.subject(), &importing.target));
+        let before = findings.diagnostics.has_errors();
+        let object = self.read(stub, findings).await;
+        if object.is_none() && findings.diagnostics.has_errors() == before {
+            findings.diagnostics.push(self.target.provider.import_not_found(&self.target.subject(), &importing.target));
         }
         object
     }
 
     /// The object as it is now (LC-21); none when it is gone.
-    async fn refresh(&self, object: Object, told: &mut Told) -> Option<Object> {
+    async fn refresh(&self, object: Object, findings: &mut Findings) -> Option<Object> {
         if self.refresh == Refresh::Trust {
             return Some(object);
         }
-        self.read(object, told).await
+        self.read(object, findings).await
     }
 
-    async fn read(&self, object: Object, told: &mut Told) -> Option<Object> {
+    async fn read(&self, object: Object, findings: &mut Findings) -> Option<Object> {
         let subject = hooks::Subject::of(&self.target.address, self.target.deposed.clone(), &object.value);
         self.hooks.refresh_start(&subject);
         let input = ReadInput {
@@ -227,11 +232,11 @@ impl PlanCall {
             capabilities: self.deferral.capabilities(),
         };
         let (read, problems) = self.target.provider.read(&self.target.subject(), input).await;
-        told.diagnostics.append(problems);
+        findings.diagnostics.append(problems);
         let Some(read) = read else { return Some(object) };
         if read.deferred.is_some() {
             // The current object is unknown in this run.
-            told.defer(read.deferred);
+            findings.defer(read.deferred);
             self.hooks.refresh_complete(&subject);
             return Some(object);
         }
@@ -241,7 +246,7 @@ impl PlanCall {
                 self.target.deposed.clone(),
                 &read.state,
             ));
-            told.gone = read.identity;
+            findings.gone = read.identity;
             return None;
         }
         let record_marks =
@@ -256,7 +261,12 @@ impl PlanCall {
         Some(Object { value, private: read.private, identity: read.identity.or(object.identity) })
     }
 
-    async fn deletion(&self, prior: Option<&Object>, reason: Option<ActionReason>, told: &mut Told) -> Option<Draft> {
+    async fn deletion(
+        &self,
+        prior: Option<&Object>,
+        reason: Option<ActionReason>,
+        findings: &mut Findings,
+    ) -> Option<Draft> {
         // Nothing is left to delete if the object is gone already.
         let prior = prior?;
         if let Disposal::Kept(reason) = self.lifecycle.disposal {
@@ -268,11 +278,11 @@ impl PlanCall {
                 replace_paths: Vec::new(),
                 private: Private::default(),
                 identity: None,
-                deferred: told.deferred,
+                deferred: findings.deferred,
             });
         }
-        self.check_prevention(told);
-        let planned = self.ask(PlanPurpose::Change, prior.value.clone(), self.null(), prior, told).await?;
+        self.check_prevention(findings);
+        let planned = self.ask(PlanPurpose::Change, prior.value.clone(), self.null(), prior, findings).await?;
         Some(Draft {
             action: Action::Delete,
             reason,
@@ -281,37 +291,37 @@ impl PlanCall {
             replace_paths: Vec::new(),
             private: planned.private,
             identity: planned.identity,
-            deferred: told.deferred,
+            deferred: findings.deferred,
         })
     }
 
-    async fn change(&self, prior: Option<&Object>, told: &mut Told) -> Option<Draft> {
+    async fn change(&self, prior: Option<&Object>, findings: &mut Findings) -> Option<Draft> {
         let problems = self.target.provider.validate(&self.target.subject(), &self.config).await;
         let invalid = problems.has_errors();
-        told.diagnostics.append(problems);
+        findings.diagnostics.append(problems);
         if invalid {
             return None;
         }
-        let Some(prior) = prior else { return self.creation(told).await };
+        let Some(prior) = prior else { return self.creation(findings).await };
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
             let reason = self.triggered().unwrap_or(ActionReason::ReplaceBecauseTainted);
             // The private data and identity of a tainted object may be incomplete.
             let again = Again { private: Arc::default(), identity: None, paths: Vec::new() };
-            return self.replacement(prior, again, reason, told).await;
+            return self.replacement(prior, again, reason, findings).await;
         }
         let config =
             ignore_changes(&self.target.schema.block, &self.lifecycle.ignore, &prior.value, self.config.clone());
-        let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, told).await?;
+        let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, findings).await?;
         if planned.legacy_type_system {
             planned.state =
                 ignore_changes(&self.target.schema.block, &self.lifecycle.ignore, &prior.value, planned.state);
         }
         if !planned.requires_replace.is_empty() {
             let reason = self.forced.unwrap_or(ActionReason::ReplaceBecauseCannotUpdate);
-            return self.replacement(prior, Again::of(planned), reason, told).await;
+            return self.replacement(prior, Again::of(planned), reason, findings).await;
         }
         if let Some(reason) = self.forced {
-            return self.replacement(prior, Again::of(planned), reason, told).await;
+            return self.replacement(prior, Again::of(planned), reason, findings).await;
         }
         // The marks are compared too: that something became sensitive must be recorded.
         let action = if planned.state == prior.value { Action::NoOp } else { Action::Update };
@@ -324,7 +334,7 @@ impl PlanCall {
             replace_paths: Vec::new(),
             private: planned.private,
             identity: planned.identity,
-            deferred: told.deferred,
+            deferred: findings.deferred,
         })
     }
 
@@ -333,9 +343,9 @@ impl PlanCall {
         self.forced.filter(|reason| *reason == ActionReason::ReplaceByTriggers)
     }
 
-    async fn creation(&self, told: &mut Told) -> Option<Draft> {
-        let nothing = Object { value: self.null(), private: Arc::default(), identity: told.gone.clone() };
-        let planned = self.ask(self.creates, self.null(), self.config.clone(), &nothing, told).await?;
+    async fn creation(&self, findings: &mut Findings) -> Option<Draft> {
+        let nothing = Object { value: self.null(), private: Arc::default(), identity: findings.gone.clone() };
+        let planned = self.ask(self.creates, self.null(), self.config.clone(), &nothing, findings).await?;
         Some(Draft {
             action: Action::Create,
             reason: self.triggered(),
@@ -344,19 +354,25 @@ impl PlanCall {
             replace_paths: Vec::new(),
             private: planned.private,
             identity: planned.identity,
-            deferred: told.deferred,
+            deferred: findings.deferred,
         })
     }
 
     /// Plans a replacement as a creation from nothing (PL-40).
-    async fn replacement(&self, prior: &Object, again: Again, reason: ActionReason, told: &mut Told) -> Option<Draft> {
+    async fn replacement(
+        &self,
+        prior: &Object,
+        again: Again,
+        reason: ActionReason,
+        findings: &mut Findings,
+    ) -> Option<Draft> {
         let is_destroyed = self.lifecycle.disposal == Disposal::Destroyed;
         if is_destroyed {
-            self.check_prevention(told);
+            self.check_prevention(findings);
         }
         let Again { private, identity, paths: replace_paths } = again;
         let nothing = Object { value: self.null(), private, identity };
-        let planned = self.ask(PlanPurpose::Replacement, self.null(), self.config.clone(), &nothing, told).await?;
+        let planned = self.ask(PlanPurpose::Replacement, self.null(), self.config.clone(), &nothing, findings).await?;
         let action = match self.lifecycle.create_before_destroy {
             _ if !is_destroyed => Action::ForgetThenCreate,
             true => Action::CreateThenDelete,
@@ -370,7 +386,7 @@ impl PlanCall {
             replace_paths,
             private: planned.private,
             identity: planned.identity,
-            deferred: told.deferred,
+            deferred: findings.deferred,
         })
     }
 
@@ -380,7 +396,7 @@ impl PlanCall {
         prior: Value,
         config: Value,
         kept: &Object,
-        told: &mut Told,
+        findings: &mut Findings,
     ) -> Option<Planned> {
         let input = PlanInput {
             purpose,
@@ -392,39 +408,39 @@ impl PlanCall {
             capabilities: self.deferral.capabilities(),
         };
         let (planned, problems) = self.target.provider.plan(&self.target.subject(), input).await;
-        told.diagnostics.append(problems);
-        told.defer(planned.as_ref().and_then(|planned| planned.deferred));
+        findings.diagnostics.append(problems);
+        findings.defer(planned.as_ref().and_then(|planned| planned.deferred));
         planned
     }
 
     /// Tells where the object may not go. The change is planned all the same, so that people see what was going to happen.
-    fn check_prevention(&self, told: &mut Told) {
+    fn check_prevention(&self, findings: &mut Findings) {
         let problem = match self.lifecycle.prevention {
-            Prevention::Undecided(span) if told.deferred.is_none() => self.undecided(span),
-            Prevention::Forbidden(span) if told.deferred.is_none() => self.forbidden(span),
+            Prevention::Undecided(span) if findings.deferred.is_none() => self.undecided(span),
+            Prevention::Forbidden(span) if findings.deferred.is_none() => self.forbidden(span),
             _ => return,
         };
-        told.diagnostics.push(problem);
+        findings.diagnostics.push(problem);
     }
 
     fn undecided(&self, span: Span) -> Diagnostic {
         let detail = format!(
-            "The plan would destroy {}, and whether it may cannot be told: its \"prevent_destroy\" stands on something that is known \
-             only after apply, or that has gone with the instance, such as each.value. Let it stand on what is known, or set it to \
-             false to let the object go.",
+            "The plan would destroy {}, but its \"prevent_destroy\" depends on a value that is known only after \
+             apply, or that no longer exists for a removed instance, such as each.value. Use a value that is known, \
+             or set it to false to allow the destruction.",
             self.target.address
         );
-        Diagnostic::error("Invalid value for prevent_destroy", detail).at(span).about(self.target.address.to_string())
+        Diagnostic::error("Invalid value for prevent_destroy", detail).at(span).about(&self.target.address)
     }
 
     fn forbidden(&self, span: Span) -> Diagnostic {
         let detail = format!(
             "The plan would destroy {}, which \"prevent_destroy\" in its lifecycle block forbids. To keep the \
-             object, take back the change that calls for this, or leave the resource out with -target; to let it \
-             go, set prevent_destroy to false first.",
+             object, revert the change that requires this, or exclude the resource with -target. To allow the \
+             destruction, set prevent_destroy to false first.",
             self.target.address
         );
-        Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(self.target.address.to_string())
+        Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(&self.target.address)
     }
 }
 
@@ -434,7 +450,7 @@ pub struct Draft {
     pub action: Action,
     /// The reason for the action.
     pub reason: Option<ActionReason>,
-    /// The prior object, null if there is none.
+    /// The prior object; null for a creation.
     pub before: Value,
     /// The planned object, null for a deletion.
     pub after: Value,
@@ -444,7 +460,7 @@ pub struct Draft {
     pub private: Private,
     /// The planned identity of the object.
     pub identity: Option<Value>,
-    /// Why the change is left to a later run.
+    /// The reason for deferring the change.
     pub deferred: Option<DeferralReason>,
 }
 
@@ -470,16 +486,16 @@ impl Draft {
 }
 
 /// Diagnostics and deferrals that accumulate while an object is planned.
-pub(super) struct Told {
+pub(super) struct Findings {
     pub(super) diagnostics: Diagnostics,
-    /// Why the change is left to a later run.
+    /// The reason for deferring the change.
     pub(super) deferred: Option<DeferralReason>,
     /// The last known identity of an object that is gone. As in Terraform, its successor is planned with it.
     pub(super) gone: Option<Value>,
 }
 
-impl Told {
-    /// A conversation that begins, about something that is left to a later run for this reason already.
+impl Findings {
+    /// Creates empty findings; `left` is the reason if the change is deferred already.
     pub(super) fn new(left: Option<DeferralReason>) -> Self {
         Self { diagnostics: Diagnostics::new(), deferred: left, gone: None }
     }

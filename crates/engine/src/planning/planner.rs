@@ -1,4 +1,4 @@
-//! The walk that plans: visits nodes, starts conversations, takes their results in.
+//! The planning walk: visits nodes, starts provider calls and processes their results.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -41,11 +41,11 @@ use crate::world::{ModuleId, World};
 /// It owns its parts and connects them; each part keeps its own invariants (see their types). [`Planner::run`] visits the
 /// nodes of the graph and the instances of resources in the order of the [`Schedule`]: values are evaluated at once, and
 /// what needs a provider becomes a call that owns its inputs. At most as many calls as the session allows are in flight.
-/// When one ends, the planner takes its result in. All evaluation and every change of a part happens on the thread that
-/// walks, so nothing here is shared.
+/// When a call ends, the planner processes its result. All evaluation and every change of a part happens on the walking
+/// thread, so nothing here is shared.
 ///
-/// What is done for each kind of node, object and result is in functions of the other modules of `planning`, which take the
-/// planner or only the parts that they need. Afterwards `finish` turns it into a plan.
+/// The other modules of `planning` handle the kinds of nodes, objects and results. Their functions take the planner, or only
+/// the parts that they need. Finally `finish` turns the planner into a plan.
 pub(super) struct Planner<'a> {
     pub(super) inputs: Inputs<'a>,
     pub(super) providers: &'a mut Providers,
@@ -222,7 +222,7 @@ impl<'a> Planner<'a> {
 
     /// Evaluates a node that no destruction needs. Its value is unknown if that fails.
     fn unneeded(&mut self, kind: NodeKind, id: ModuleId) -> Outcome {
-        let mut told = std::mem::take(&mut self.evaluation.diagnostics);
+        let mut earlier = std::mem::take(&mut self.evaluation.diagnostics);
         match kind {
             NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
@@ -231,9 +231,9 @@ impl<'a> Planner<'a> {
         };
         let problems = std::mem::take(&mut self.evaluation.diagnostics);
         if !problems.has_errors() {
-            told.append(problems);
+            earlier.append(problems);
         }
-        self.evaluation.diagnostics = told;
+        self.evaluation.diagnostics = earlier;
         Outcome::Done
     }
 

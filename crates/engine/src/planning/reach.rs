@@ -77,14 +77,14 @@ pub(super) fn dependents(
 
 /// The needed part of the configuration, and the module instances of the state.
 #[derive(Debug)]
-pub struct Remains {
+pub struct DestroyScope {
     needed: HashSet<(ModuleIndex, NodeIndex)>,
     /// The nodes that provider configurations alone need: apply does not evaluate the rest of `needed` again.
     configuring: HashSet<(ModuleIndex, NodeIndex)>,
     calls: HashMap<(ModuleInstance, Name), BTreeSet<InstanceKey>>,
 }
 
-impl Remains {
+impl DestroyScope {
     /// Works it out. Where not everything is destroyed, nothing is done with ephemeral resources that no provider needs.
     pub fn of(graph: &ConfigGraph, state: &State, included: Option<&Included>) -> Self {
         let configuring = closure(graph, |_, kind| matches!(kind, NodeKind::Provider(_)));

@@ -55,11 +55,11 @@ pub(super) fn attributes(
 }
 
 /// An instance of a module, or, where a reference names no key, the module as a whole.
-type NodeRef = u32;
+type ModuleNumber = u32;
 
 /// A node or attribute to visit.
 struct Visit {
-    node_ref: NodeRef,
+    number: ModuleNumber,
     node: NodeIndex,
     part: Part,
 }
@@ -68,7 +68,7 @@ struct Visit {
 type Part = Box<[Name]>;
 
 /// A module instance, or module, with its visited parts.
-struct Looked {
+struct VisitedModule {
     index: ModuleIndex,
     address: ModuleInstance,
     /// By node: whole, so that no part of it matters any more.
@@ -78,12 +78,12 @@ struct Looked {
 struct Search<'a> {
     graph: &'a ConfigGraph,
     templates: &'a Templates,
-    places: Vec<Looked>,
-    by_address: HashMap<ModuleInstance, NodeRef>,
-    parts: HashSet<(NodeRef, NodeIndex, Part)>,
+    modules: Vec<VisitedModule>,
+    by_address: HashMap<ModuleInstance, ModuleNumber>,
+    parts: HashSet<(ModuleNumber, NodeIndex, Part)>,
     open: Vec<Visit>,
-    /// By place and position in the module: numbers compare faster than addresses. One can be there many times.
-    found: Vec<(NodeRef, u32, Path)>,
+    /// By module and position in it: numbers compare faster than addresses. One can be there many times.
+    found: Vec<(ModuleNumber, u32, Path)>,
 }
 
 impl<'a> Search<'a> {
@@ -91,7 +91,7 @@ impl<'a> Search<'a> {
         Self {
             graph,
             templates,
-            places: Vec::new(),
+            modules: Vec::new(),
             by_address: HashMap::new(),
             parts: HashSet::new(),
             open: Vec::new(),
@@ -99,35 +99,35 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn node_ref(&mut self, index: ModuleIndex, address: &ModuleInstance) -> NodeRef {
-        if let Some(node_ref) = self.by_address.get(address) {
-            return *node_ref;
+    fn number_of(&mut self, index: ModuleIndex, address: &ModuleInstance) -> ModuleNumber {
+        if let Some(number) = self.by_address.get(address) {
+            return *number;
         }
-        let node_ref = narrow(self.places.len());
+        let number = narrow(self.modules.len());
         let whole = vec![false; self.graph.module(index).len()].into();
-        self.places.push(Looked { index, address: address.clone(), whole });
-        self.by_address.insert(address.clone(), node_ref);
-        node_ref
+        self.modules.push(VisitedModule { index, address: address.clone(), whole });
+        self.by_address.insert(address.clone(), number);
+        number
     }
 
     fn instance(&mut self, address: &ResourceInstance) {
         if let Some((index, node)) = self.graph.find_resource(&address.config_resource()) {
-            let node_ref = self.node_ref(index, &address.module);
-            self.visit(Visit { node_ref, node, part: Part::default() });
+            let number = self.number_of(index, &address.module);
+            self.visit(Visit { number, node, part: Part::default() });
         }
     }
 
     fn output(&mut self, index: ModuleIndex, module: &ModuleInstance, name: &Name) {
         let of = self.graph.module(index);
         if let Some(at) = of.config.outputs.get_index_of(name) {
-            let node_ref = self.node_ref(index, module);
-            self.visit(Visit { node_ref, node: of.output(at), part: Part::default() });
+            let number = self.number_of(index, module);
+            self.visit(Visit { number, node: of.output(at), part: Part::default() });
         }
     }
 
     /// Adds a visit, unless it was made already.
     fn visit(&mut self, visit: Visit) {
-        let Some(whole) = self.places.get_mut(visit.node_ref as usize).and_then(|at| at.whole.get_mut(visit.node.at()))
+        let Some(whole) = self.modules.get_mut(visit.number as usize).and_then(|at| at.whole.get_mut(visit.node.at()))
         else {
             return;
         };
@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
                 *whole = true;
                 true
             }
-            part => self.parts.insert((visit.node_ref, visit.node, part.clone())),
+            part => self.parts.insert((visit.number, visit.node, part.clone())),
         };
         if is_new {
             self.open.push(visit);
@@ -145,19 +145,19 @@ impl<'a> Search<'a> {
     }
 
     fn run(&mut self) {
-        while let Some(Visit { node_ref, node, part }) = self.open.pop() {
-            let index = self.places[node_ref as usize].index;
+        while let Some(Visit { number, node, part }) = self.open.pop() {
+            let index = self.modules[number as usize].index;
             match self.graph.module(index).kind(node) {
-                NodeKind::Variable(at) => self.argument(node_ref, at),
-                kind => mentioned(self.graph, index, kind, &part, &mut |found| self.reference(node_ref, found)),
+                NodeKind::Variable(at) => self.argument(number, at),
+                kind => mentioned(self.graph, index, kind, &part, &mut |found| self.reference(number, found)),
             }
         }
     }
 
     /// Drops steps inside values of dynamic type: Terraform does not distinguish them.
     fn end_at_dynamic_values(&mut self) {
-        for (node_ref, position, path) in &mut self.found {
-            let index = self.places[*node_ref as usize].index;
+        for (number, position, path) in &mut self.found {
+            let index = self.modules[*number as usize].index;
             let key = path.steps().iter().take_while(|step| matches!(step, PathStep::Index(_))).count().min(1);
             let Some(PathStep::Attribute(name)) = path.steps().get(key) else { continue };
             let Some(template) = self.templates.resource(index, *position) else { continue };
@@ -174,8 +174,8 @@ impl<'a> Search<'a> {
     fn finish(mut self) -> Vec<RelevantAttribute> {
         self.found.sort_unstable();
         self.found.dedup();
-        let addressed = self.found.into_iter().filter_map(|(node_ref, position, path)| {
-            let Looked { index, address: module, .. } = &self.places[node_ref as usize];
+        let addressed = self.found.into_iter().filter_map(|(number, position, path)| {
+            let VisitedModule { index, address: module, .. } = &self.modules[number as usize];
             let (address, _) = self.graph.module(*index).config.resources.get_index(position as usize)?;
             let resource: AbsResource = address.absolute(module.clone());
             Some(RelevantAttribute { resource, path })
@@ -190,8 +190,8 @@ impl<'a> Search<'a> {
     }
 
     /// A variable of a child module is what its call's argument mentions.
-    fn argument(&mut self, node_ref: NodeRef, at: u32) {
-        let Looked { index, address, .. } = &self.places[node_ref as usize];
+    fn argument(&mut self, number: ModuleNumber, at: u32) {
+        let VisitedModule { index, address, .. } = &self.modules[number as usize];
         let module = self.graph.module(*index);
         let (Some(caller), Some(calling_address)) = (module.caller, address.parent()) else { return };
         let calling = self.graph.module(caller.module);
@@ -200,58 +200,56 @@ impl<'a> Search<'a> {
         let (Some(name), Some(call)) = (name, call) else { return };
         let (arguments, _) = call.body.attributes();
         if let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) {
-            let node_ref = self.node_ref(caller.module, &calling_address);
-            for_each_traversal(&argument.expression, &mut |found| self.reference(node_ref, found));
+            let number = self.number_of(caller.module, &calling_address);
+            for_each_traversal(&argument.expression, &mut |found| self.reference(number, found));
         }
     }
 
-    fn reference(&mut self, node_ref: NodeRef, found: &Traversal) {
-        let module = self.graph.module(self.places[node_ref as usize].index);
+    fn reference(&mut self, number: ModuleNumber, found: &Traversal) {
+        let module = self.graph.module(self.modules[number as usize].index);
         let Some(binding) = module.config.binding(found) else { return };
         let after = binding.steps() + usize::from(binding.index(found).is_some());
         let rest = found.steps().get(after..).unwrap_or_default();
         match binding {
             Binding::Resource(at) | Binding::PrefixedResource(at) => {
                 let path = steps_path(rest);
-                let template = self.templates.resource(self.places[node_ref as usize].index, at);
+                let template = self.templates.resource(self.modules[number as usize].index, at);
                 let part = followed(template.map(|template| &*template.schema.block), path.steps());
                 let path = match binding.index(found).and_then(instance_key) {
                     Some(InstanceKey::Int(index)) => Path::root().index(Value::number(index)).join(&path),
                     Some(InstanceKey::String(key)) => Path::root().index(Value::string(key)).join(&path),
                     Some(InstanceKey::None) | None => path,
                 };
-                self.found.push((node_ref, at, path));
+                self.found.push((number, at, path));
                 if let Some(part) = part {
-                    self.visit(Visit { node_ref, node: module.resource(at as usize), part });
+                    self.visit(Visit { number, node: module.resource(at as usize), part });
                 }
             }
-            Binding::Local(at) => {
-                self.visit(Visit { node_ref, node: module.local(at as usize), part: Part::default() })
-            }
+            Binding::Local(at) => self.visit(Visit { number, node: module.local(at as usize), part: Part::default() }),
             Binding::Variable(at) => {
-                self.visit(Visit { node_ref, node: module.variable(at as usize), part: Part::default() })
+                self.visit(Visit { number, node: module.variable(at as usize), part: Part::default() })
             }
             Binding::Module(at) => {
                 let key = binding.index(found).and_then(instance_key).unwrap_or(InstanceKey::None);
-                self.call(node_ref, at, key, rest.first());
+                self.call(number, at, key, rest.first());
             }
         }
     }
 
-    fn call(&mut self, node_ref: NodeRef, call: u32, key: InstanceKey, first: Option<&Step>) {
-        let Looked { index, address, .. } = &self.places[node_ref as usize];
+    fn call(&mut self, number: ModuleNumber, call: u32, key: InstanceKey, first: Option<&Step>) {
+        let VisitedModule { index, address, .. } = &self.modules[number as usize];
         let module = self.graph.module(*index);
         let Some((name, _)) = module.config.calls.get_index(call as usize) else { return };
         let Some(child) = module.children.get(call as usize).copied().flatten() else { return };
         let called = self.graph.module(child);
         let address = address.child(name.clone(), key);
-        let node_ref = self.node_ref(child, &address);
+        let number = self.number_of(child, &address);
         let one = match first {
             Some(Step::Attribute { name, .. }) => called.config.outputs.get_index_of(name).map(|at| at..at + 1),
             _ => None,
         };
         for output in one.unwrap_or(0..called.config.outputs.len()) {
-            self.visit(Visit { node_ref, node: called.output(output), part: Part::default() });
+            self.visit(Visit { number, node: called.output(output), part: Part::default() });
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::options::{InvokeTarget, PlanOptions};
 /// [`Included::left_over`] decide whether an object is planned, [`Included::node`] whether a node is evaluated. A complete plan has none.
 #[derive(Debug)]
 pub struct Included {
-    aim: Aim,
+    target_set: TargetSet,
     nodes: HashSet<(ModuleIndex, NodeIndex)>,
     /// Resources that something chosen depends on and that nothing chosen is of: all their instances count. When destroying, those
     /// that depend on something chosen, because they cannot stay without it.
@@ -27,7 +27,7 @@ pub struct Included {
     /// The chosen resources and, when destroying, what depends on them.
     resources: HashSet<ConfigResource>,
     /// In a destroy plan: the instances of dependents that are destroyed with a target.
-    dependent_instances: Along,
+    dependent_instances: DependentInstances,
     /// In a destroy plan: instances whose record names a destroyed resource, although the configuration no longer refers to it.
     recorded_users: HashSet<ResourceInstance>,
     /// With `-exclude`: the resources that something excluded uses, by the configuration or by its record.
@@ -50,14 +50,14 @@ impl Included {
         Some(included)
     }
 
-    fn aiming(aim: Aim) -> Self {
+    fn with(target_set: TargetSet) -> Self {
         Self {
-            aim,
+            target_set,
             nodes: HashSet::new(),
             required: HashSet::new(),
             read: HashSet::new(),
             resources: HashSet::new(),
-            dependent_instances: Along::default(),
+            dependent_instances: DependentInstances::default(),
             recorded_users: HashSet::new(),
             used_by_excluded: HashSet::new(),
         }
@@ -70,7 +70,7 @@ impl Included {
             .map(|(node_ref, _)| node_ref)
             .collect();
         let mut stays = if mode == Mode::Destroy {
-            let mut below = Self::aiming(Aim::At(Vec::new()));
+            let mut below = Self::with(TargetSet::Targets(Vec::new()));
             below.close(graph, Triggers::Apart, touched);
             below.required
         } else {
@@ -83,10 +83,12 @@ impl Included {
             let objects = left.flat_map(|view| view.record.current.iter());
             with_them.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
         }
-        let mut included = Self::aiming(Aim::Past { excludes: excludes.to_vec(), stays: with_them });
+        let mut included = Self::with(TargetSet::Excludes { excludes: excludes.to_vec(), stays: with_them });
         let every = resources(graph).chain(unwritten(graph));
-        let open: Vec<_> =
-            every.filter(|(_, address)| !included.aim.leaves_out(address)).map(|(node_ref, _)| node_ref).collect();
+        let open: Vec<_> = every
+            .filter(|(_, address)| !included.target_set.leaves_out(address))
+            .map(|(node_ref, _)| node_ref)
+            .collect();
         if mode == Mode::Destroy {
             included.read = open.iter().copied().collect();
             included.close(graph, Triggers::Apart, open);
@@ -100,15 +102,15 @@ impl Included {
 
     /// Returns the resources that something excluded uses.
     fn uses_of_excluded(&self, graph: &ConfigGraph, state: &State) -> HashSet<ConfigResource> {
-        let is_excluded = |address: &ConfigResource| match &self.aim {
-            Aim::At(_) => false,
-            Aim::Past { excludes, stays } => {
+        let is_excluded = |address: &ConfigResource| match &self.target_set {
+            TargetSet::Targets(_) => false,
+            TargetSet::Excludes { excludes, stays } => {
                 stays.contains(address) || excludes.iter().any(|target| covers(target, address))
             }
         };
         let excluded =
             resources(graph).filter(|(_, address)| is_excluded(address)).map(|(node_ref, _)| node_ref).collect();
-        let mut below = Self::aiming(Aim::At(Vec::new()));
+        let mut below = Self::with(TargetSet::Targets(Vec::new()));
         below.close(graph, Triggers::Apart, excluded);
         let mut used: HashSet<ConfigResource> =
             below.required.into_iter().filter_map(|node_ref| address_of(graph, node_ref)).collect();
@@ -122,7 +124,7 @@ impl Included {
     fn add_providers_of_orphans(&mut self, graph: &ConfigGraph, mode: Mode, state: &State) {
         let orphans = state.iter().map(|view| view.address());
         let orphans = orphans.filter(|address| graph.find_resource(&address.config_resource()).is_none());
-        let providers = orphans.filter(|address| self.leftover(graph, address));
+        let providers = orphans.filter(|address| self.includes_orphan(graph, address));
         let providers: HashSet<ProviderConfig> =
             providers.filter_map(|address| Some(state.provider(&address, None)?.block())).collect();
         let blocks = providers.iter().filter_map(|provider| graph.provider_block(provider)).collect();
@@ -135,9 +137,9 @@ impl Included {
     }
 
     fn only(graph: &ConfigGraph, targets: &[Target]) -> Self {
-        let mut included = Self::aiming(Aim::At(targets.to_vec()));
-        let aimed = resources(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
-        let (open, addresses): (Vec<_>, HashSet<_>) = aimed.unzip();
+        let mut included = Self::with(TargetSet::Targets(targets.to_vec()));
+        let targeted = resources(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
+        let (open, addresses): (Vec<_>, HashSet<_>) = targeted.unzip();
         included.resources = addresses;
         let imports = unwritten(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
         let all = open.iter().copied().chain(imports.map(|(node_ref, _)| node_ref)).collect();
@@ -152,13 +154,13 @@ impl Included {
 
     /// Returns the target set of a destroy plan. A target without an object has no effect.
     fn destroyed(graph: &ConfigGraph, targets: &[Target], state: &State) -> Self {
-        let mut included = Self::aiming(Aim::At(targets.to_vec()));
+        let mut included = Self::with(TargetSet::Targets(targets.to_vec()));
         let recorded = state.iter().map(|view| view.address());
         let there: Vec<_> = recorded.filter(|address| included.chosen(address)).collect();
         there.iter().for_each(|address| included.dependent_instances.choose(address));
         included.resources = there.iter().map(ResourceInstance::config_resource).collect();
-        let aimed = resources(graph).filter(|(_, address)| included.resources.contains(address));
-        let mut open: Vec<_> = aimed.map(|(node_ref, _)| node_ref).collect();
+        let targeted = resources(graph).filter(|(_, address)| included.resources.contains(address));
+        let mut open: Vec<_> = targeted.map(|(node_ref, _)| node_ref).collect();
         included.close(graph, Triggers::Apart, open.clone());
         included.read = std::mem::take(&mut included.nodes);
         let mut dependents = dependents(graph, Triggers::Apart, &open);
@@ -203,7 +205,7 @@ impl Included {
             }
             for user in users.get(&used.config_resource()).into_iter().flatten() {
                 if !are_in_other_instances(&user.module, &used.module)
-                    && !self.aim.is_beside_chosen(user)
+                    && !self.target_set.is_sibling_of_target(user)
                     && found.insert(user.clone())
                 {
                     open.push(user.clone());
@@ -215,7 +217,7 @@ impl Included {
 
     /// Returns the target set of an action that was requested with `-invoke`, with its dependencies.
     fn action(graph: &ConfigGraph, action: &InvokeTarget) -> Self {
-        let mut included = Self::aiming(Aim::At(Vec::new()));
+        let mut included = Self::with(TargetSet::Targets(Vec::new()));
         let name = (action.type_name.clone(), action.name.clone());
         let node_ref = graph.find(&action.module.path()).and_then(|index| {
             let module = graph.module(index);
@@ -277,32 +279,32 @@ impl Included {
 
     /// Whether an instance of a resource in the configuration is planned.
     pub fn instance(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
-        match self.aim {
-            Aim::At(_) => {
+        match self.target_set {
+            TargetSet::Targets(_) => {
                 let node_ref = (module, node);
                 (self.required.contains(&node_ref) && self.dependent_instances.goes(node_ref, address))
                     || self.recorded_users.contains(address)
                     || self.chosen(address)
             }
-            Aim::Past { .. } => self.chosen(address),
+            TargetSet::Excludes { .. } => self.chosen(address),
         }
     }
 
     /// Whether an object goes, unless everything does, that has no place in the configuration any more: one that is meant, and one
     /// of a resource that something chosen depends on.
-    pub fn leftover(&self, graph: &ConfigGraph, address: &ResourceInstance) -> bool {
+    pub fn includes_orphan(&self, graph: &ConfigGraph, address: &ResourceInstance) -> bool {
         let is_required = |node_ref| self.required.contains(&node_ref);
         let stands_below = || graph.find_resource(&address.config_resource()).is_some_and(is_required);
-        match self.aim {
-            Aim::At(_) => self.chosen(address) || stands_below(),
-            Aim::Past { .. } => self.chosen(address),
+        match self.target_set {
+            TargetSet::Targets(_) => self.chosen(address) || stands_below(),
+            TargetSet::Excludes { .. } => self.chosen(address),
         }
     }
 
     /// Whether, when destroying, an object is read first: what goes along with a chosen one is not, nor are its likes that
     /// are not chosen.
     pub fn reads(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
-        self.read.contains(&(module, node)) && !self.aim.is_beside_chosen(address)
+        self.read.contains(&(module, node)) && !self.target_set.is_sibling_of_target(address)
     }
 
     /// Whether an object whose record names these dependencies goes with what is destroyed.
@@ -312,7 +314,7 @@ impl Included {
         address: &ResourceInstance,
         dependencies: &Dependencies,
     ) -> bool {
-        !self.aim.is_beside_chosen(address)
+        !self.target_set.is_sibling_of_target(address)
             && dependencies.iter().any(|found| self.resources.contains(found))
             && graph
                 .find_resource(&address.config_resource())
@@ -324,15 +326,15 @@ impl Included {
     ///
     /// Terraform destroys them only where a target names the instance, and OpenTofu not where something excluded uses it.
     pub fn keeps(&self, address: &ResourceInstance) -> bool {
-        match self.aim {
-            Aim::At(_) => !self.chosen(address),
-            Aim::Past { .. } => self.used_by_excluded.contains(&address.config_resource()),
+        match self.target_set {
+            TargetSet::Targets(_) => !self.chosen(address),
+            TargetSet::Excludes { .. } => self.used_by_excluded.contains(&address.config_resource()),
         }
     }
 
     /// Whether an instance is meant: a target names it, itself or with what is around it; or nothing leaves it out.
     pub fn chosen(&self, address: &ResourceInstance) -> bool {
-        self.aim.chosen(address)
+        self.target_set.chosen(address)
     }
 }
 
@@ -368,44 +370,44 @@ fn address_of(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> O
 
 /// The addresses that a partial plan covers.
 #[derive(Debug)]
-enum Aim {
+enum TargetSet {
     /// The instances that a target names.
-    At(Vec<Target>),
+    Targets(Vec<Target>),
     /// All instances except the excluded ones and those that must stay with them.
-    Past {
+    Excludes {
         excludes: Vec<Target>,
         /// Dependents of excluded resources; in a destroy plan, their dependencies.
         stays: HashSet<ConfigResource>,
     },
 }
 
-impl Aim {
+impl TargetSet {
     /// Whether the plan includes no instance of a resource.
     pub(super) fn leaves_out(&self, address: &ConfigResource) -> bool {
         match self {
-            Self::At(_) => false,
-            Self::Past { excludes, stays } => {
+            Self::Targets(_) => false,
+            Self::Excludes { excludes, stays } => {
                 stays.contains(address) || excludes.iter().any(|target| covers(target, address) && is_whole(target))
             }
         }
     }
 
     /// Whether a target names others of its likes.
-    pub(super) fn is_beside_chosen(&self, address: &ResourceInstance) -> bool {
+    pub(super) fn is_sibling_of_target(&self, address: &ResourceInstance) -> bool {
         match self {
-            Self::At(targets) => {
+            Self::Targets(targets) => {
                 let resource = address.config_resource();
                 !self.chosen(address) && targets.iter().any(|target| covers(target, &resource))
             }
-            Self::Past { .. } => false,
+            Self::Excludes { .. } => false,
         }
     }
 
     /// Whether an instance is meant: a target names it, itself or with what is around it; or nothing leaves it out.
     pub(super) fn chosen(&self, address: &ResourceInstance) -> bool {
         match self {
-            Self::At(targets) => targets.iter().any(|target| target.contains(address)),
-            Self::Past { excludes, stays } => {
+            Self::Targets(targets) => targets.iter().any(|target| target.contains(address)),
+            Self::Excludes { excludes, stays } => {
                 !excludes.iter().any(|target| target.may_mean(address)) && !stays.contains(&address.config_resource())
             }
         }
@@ -435,14 +437,14 @@ pub(super) fn covers(target: &Target, address: &ConfigResource) -> bool {
 /// it: a connection
 /// inside one module holds separately in each of its instances.
 #[derive(Debug, Default)]
-struct Along {
+struct DependentInstances {
     /// By resource: how many steps of the modules around it all ways from it to what is chosen stay below.
     common: HashMap<(ModuleIndex, NodeIndex), usize>,
     /// The module instances that something chosen is in, and all around these.
     around: HashSet<ModuleInstance>,
 }
 
-impl Along {
+impl DependentInstances {
     /// Notes what is chosen.
     pub(super) fn choose(&mut self, address: &ResourceInstance) {
         let mut module = Some(address.module.clone());
@@ -470,12 +472,12 @@ impl Along {
 pub(super) fn partial(options: &PlanOptions) -> Diagnostics {
     let (covers, option) = match (options.targets.as_slice(), options.excludes.as_slice()) {
         ([], []) => return Diagnostics::new(),
-        (_, []) => ("only what -target names and what that depends on", "-target"),
-        _ => ("neither what -exclude names nor what depends on that", "-exclude"),
+        (_, []) => ("only the -target addresses and their dependencies", "-target"),
+        _ => ("neither the -exclude addresses nor their dependents", "-exclude"),
     };
     let detail = format!(
-        "This plan covers {covers}. Other changes that the configuration asks for may be missing from it.\n\nKeep {option} for \
-         emergencies, such as getting past an error or a mistake, or for when a message advises it."
+        "This plan covers {covers}. Other changes that the configuration requires may be missing.\n\nDo not use \
+         {option} routinely: it is meant for emergencies, for example if an error prevents a complete plan."
     );
     Diagnostic::warning("Resource targeting is in effect", detail).into()
 }
@@ -492,9 +494,9 @@ pub(super) fn moved(moves: &Moves, excludes: &[Target]) -> Option<Diagnostic> {
     let options: String =
         moved.iter().map(|resource| format!("\n  -exclude={}", quoted(&resource.to_string()))).collect();
     let detail = format!(
-        "Objects of the state have moved to other addresses in this configuration, and a plan is only right with all of them, but the \
-         -exclude options leave some out. Leave the options away, or those that cover:{options}\n\nMore objects may become part of the \
-         plan without them, because they depend on each other."
+        "This configuration moves objects of the state to other addresses. A correct plan must include all of them, \
+         but the -exclude options exclude some. Remove the options, or those that cover:{options}\n\nWithout them \
+         the plan may include more objects, because of dependencies."
     );
     Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
 }

@@ -31,7 +31,7 @@ impl Validator<'_> {
             sound &= elements.is_some();
             repetition = Repetition::Element(Value::DYNAMIC, Value::DYNAMIC);
             if let Some(Elements::Known(elements)) = elements {
-                sound &= elements.iter().all(|element| self.has_fitting_key(module, import, element));
+                sound &= elements.iter().all(|element| self.has_valid_key(module, import, element));
             }
         }
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
@@ -60,7 +60,7 @@ impl Validator<'_> {
     }
 
     /// Whether an element makes an address of an instance that the resource may have.
-    fn has_fitting_key(&mut self, module: ModuleId, import: &Import, element: &Repetition) -> bool {
+    fn has_valid_key(&mut self, module: ModuleId, import: &Import, element: &Repetition) -> bool {
         let ExpressionKind::Index(index) = &import.to_expression.kind else { return true };
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(element);
@@ -72,7 +72,7 @@ impl Validator<'_> {
         }
         let problem = match instance_key_of(&value) {
             _ if value.marks().is_sensitive() => Some(secret_key()),
-            None => Some(Diagnostic::error("Invalid address", "The key of an instance is a text or a whole number.")),
+            None => Some(Diagnostic::error("Invalid address", "An instance key must be a string or a whole number.")),
             Some(key) => self.unfit_key(import, &key),
         };
         let Some(problem) = problem else { return true };
@@ -88,7 +88,7 @@ impl Validator<'_> {
             InstanceKey::Int(_) if declared.for_each.is_some() => ("for_each", "texts"),
             _ => return None,
         };
-        let detail = format!("{} has {argument:?}, so that the keys of its instances are {wanted}.", import.to);
+        let detail = format!("{} has {argument:?} set, so its instance keys are {wanted}.", import.to);
         Some(Diagnostic::error("Invalid import 'to' expression", detail))
     }
 
@@ -119,7 +119,8 @@ impl Validator<'_> {
         }
         if !import.to.module.is_root() {
             let detail = format!(
-                "{} is not declared. A block for it is generated only in the root module: write one, or correct the address.",
+                "{} is not declared. Configuration is generated only for the root module. Add a resource block, or \
+                 correct the address.",
                 import.to
             );
             return Some(Diagnostic::error("Configuration for import target does not exist", detail));
@@ -131,7 +132,8 @@ impl Validator<'_> {
             None => return None,
         };
         let detail = format!(
-            "{} is not declared. -generate-config-out writes blocks of single resources only: write one with {argument:?} for it.",
+            "{} is not declared. -generate-config-out supports only single resources. Add a resource block with \
+             {argument:?}.",
             import.to
         );
         Some(Diagnostic::error(summary, detail))
@@ -153,14 +155,14 @@ fn unsuitable_id(value: &Value) -> Option<Diagnostic> {
     if value.is_null() {
         return Some(Diagnostic::error(
             "Invalid import id argument",
-            "The id is null. Write what the object is called outside.",
+            "The ID is null. Use the ID of an existing object.",
         ));
     }
     let Ok(text) = convert::convert(&value, &Type::String) else {
-        let detail = format!("The id is a text, but this is a value of type {}.", value.ty().friendly_name());
+        let detail = format!("The ID must be a string, not a value of type {}.", value.ty().friendly_name());
         return Some(Diagnostic::error("Incorrect value type", detail));
     };
-    text.as_str().is_some_and(str::is_empty).then(|| {
-        Diagnostic::error("Invalid import id argument", "The id is empty. Write what the object is called outside.")
-    })
+    text.as_str()
+        .is_some_and(str::is_empty)
+        .then(|| Diagnostic::error("Invalid import id argument", "The ID is empty. Use the ID of an existing object."))
 }

@@ -1,7 +1,6 @@
 //! Checking a configuration without state and without values: everything that is not written out is unknown (LC-03).
 
 mod imports;
-mod repetition;
 mod resources;
 mod walk;
 

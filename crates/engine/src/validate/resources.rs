@@ -5,15 +5,16 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
 use groma_config::{Condition, IgnoreChanges, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics, did_you_mean};
-use groma_hcl::{Step, Traversal};
-use groma_lang::Scope;
+use groma_hcl::{Expression, Step, Traversal};
+use groma_lang::{Scope, evaluate};
 use groma_provider::{Block, Item, Subject, Use};
 use groma_value::{Marks, Type, Value};
 
-use super::repetition::suitable;
 use super::walk::Validator;
 use crate::evaluation::{Evaluation, ListArguments};
+use crate::options::Deferral;
 use crate::provisioning::{self, Provisioners};
+use crate::repetition::{Arguments, expand_or_defer};
 use crate::static_references;
 use crate::templates::{Fit, Template};
 use crate::walk::Outcome;
@@ -42,7 +43,7 @@ impl Validator<'_> {
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         let value = self.evaluation.used_by(value, &template.body, &instance);
-        beside_arguments(&mut self.evaluation, resource, &template, &scope);
+        meta_arguments(&mut self.evaluation, resource, &template, &scope);
         let object = unknown_object(address.mode, &template);
         let data = &mut self.world.module_mut(module).resources[at as usize];
         // Without `enabled` it is there.
@@ -99,7 +100,7 @@ impl Validator<'_> {
 }
 
 /// Validates the arguments of a block that do not belong to its object and precede it.
-fn beside_arguments(evaluation: &mut Evaluation, resource: &Resource, template: &Template, scope: &dyn Scope) {
+fn meta_arguments(evaluation: &mut Evaluation, resource: &Resource, template: &Template, scope: &dyn Scope) {
     let ignored = &resource.lifecycle.ignore_changes;
     evaluation.diagnostics.append(unknown_ignored(ignored, &template.schema.block));
     evaluation.diagnostics.append(ignored_for_nothing(ignored, &template.schema.block));
@@ -140,7 +141,7 @@ fn of_object(evaluation: &mut Evaluation, resource: &Resource, instance: &Resour
     let mut problems = Diagnostics::new();
     provisioning::check(&provisioners, scope, &mut problems);
     for problem in problems.iter_mut().filter(|problem| problem.origin.is_some()) {
-        problem.address = Some(instance.to_string());
+        problem.address = Some(Box::new(instance.into()));
     }
     evaluation.diagnostics.append(problems);
 }
@@ -161,7 +162,7 @@ fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
     let (value, _) = value.unmark();
     let is_list = matches!(value.ty(), Type::List(_) | Type::Set(_) | Type::Tuple(_) | Type::Dynamic);
     (!is_list && value.as_str() != Some("all")).then(|| {
-        let detail = "A list is needed: names of arguments, in quotes where the list is made by an expression.";
+        let detail = "A list of argument names is required. In expressions the names must be quoted.";
         Diagnostic::error("Invalid expression", detail)
     })
 }
@@ -177,7 +178,7 @@ fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
             return static_references::in_block(schema, &steps).err().map(|problem| problem.within(path.span));
         }
         let advice = did_you_mean(name, schema.shape().names().iter().map(|name| &**name));
-        let detail = format!("This resource type has no argument {name:?} whose changes could be ignored.{advice}");
+        let detail = format!("This resource type has no argument {name:?}.{advice}");
         Some(Diagnostic::error("Unsupported attribute", detail).at(path.root.span).within(path.span))
     };
     paths.iter().filter_map(problem).collect()
@@ -190,12 +191,34 @@ fn ignored_for_nothing(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnosti
         let item = schema.item(&path.root.name).filter(|_| path.steps().is_empty());
         matches!(item, Some(Item::Attribute(attribute)) if attribute.usage() == Use::Computed)
     };
-    let told = paths.iter().filter(is_the_providers).map(|path| {
+    let warnings = paths.iter().filter(is_the_providers).map(|path| {
         let detail = format!(
-            "The provider alone decides about {:?}: no change in the configuration could be ignored. Take it out of the list.",
+            "The provider alone sets {:?}, so there is no configuration change to ignore. Remove it from the list.",
             path.root.name
         );
         Diagnostic::warning("Redundant ignore_changes element", detail).at(path.span)
     });
-    told.collect()
+    warnings.collect()
+}
+
+/// Whether `count` and `for_each` can ever be right: those that are known are, and others have a type that may be.
+pub(super) fn suitable(
+    count: Option<&Expression>,
+    for_each: Option<&Expression>,
+    scope: &dyn Scope,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let mut quiet = Diagnostics::new();
+    if let Some(expression) = count.or(for_each) {
+        evaluate(expression, scope, &mut quiet);
+    }
+    // Errors and warnings of the expression were reported by its first evaluation.
+    if quiet.has_errors() {
+        return true;
+    }
+    let mut found = Diagnostics::new();
+    let arguments = Arguments { count, for_each, enabled: None };
+    let expansion = expand_or_defer(arguments, Deferral::Allowed, scope, &mut found);
+    diagnostics.append(found.into_iter().filter(Diagnostic::is_error));
+    expansion.is_some()
 }

@@ -10,7 +10,7 @@ use groma_provider::{ActionSubject, ConfigSubject};
 use groma_value::{Marks, Value};
 use indexmap::IndexMap;
 
-use super::repetition::suitable;
+use super::resources::suitable;
 use crate::checks::{Checkable, judge};
 use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::deprecation::report_deprecated_body;
@@ -191,7 +191,7 @@ impl Validator<'_> {
         }
         let problems = provider.validate_action(&subject, &value).await;
         let failed = problems.has_errors();
-        let problems = problems.into_iter().map(|problem| problem.about(address.to_string()));
+        let problems = problems.into_iter().map(|problem| problem.about(&address));
         self.evaluation.diagnostics.append(problems);
         if failed { Outcome::Failed } else { Outcome::Done }
     }

@@ -3,15 +3,12 @@
 //! A [`World`] is the configuration graph stamped out for every module instance. It is filled by the thread that walks,
 //! and read by evaluation through an [`InstanceScope`].
 
-mod called;
 mod expansion;
-mod functions;
 mod module;
 pub mod named_values;
 mod resource;
 mod restore;
 mod scope;
-mod shared_context;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -21,12 +18,12 @@ use groma_address::{AbsResource, ModuleInstance, Resource, ResourceInstance};
 use groma_lang::FunctionContext;
 use groma_value::{Type, Value};
 
-pub use called::declared_type;
 pub use expansion::{Expansion, Repetition};
+pub use module::SharedContext;
+pub use module::declared_type;
 pub use module::{CallData, ModuleData, ModuleId};
 pub use resource::ResourceData;
 pub use scope::InstanceScope;
-pub use shared_context::SharedContext;
 
 use crate::config_graph::{Caller, ConfigGraph, Deprecations, ModuleIndex, StaticModule, narrow};
 use crate::deprecated_objects::Marker;
@@ -35,13 +32,12 @@ use crate::templates::Template;
 /// The instance graph with all values so far.
 ///
 /// Owns every module instance, with the values of its variables, locals and outputs, and the objects of its resources. It
-/// grows while calls and resources are expanded; nothing is taken out again, so numbers and positions stay what they are.
-/// A module instance comes after the one that calls it. A value that is missing is unknown to whoever asks: what has not
-/// been visited, and what has failed.
+/// grows while calls and resources are expanded; nothing is removed, so numbers and positions remain valid. A module instance
+/// comes after its caller. References to missing values, of nodes not visited yet or failed, evaluate to unknown values.
 ///
-/// Only the thread that walks changes it. Expressions see it through an [`InstanceScope`], which is one module instance with
-/// the meaning of `count`, `each` and `self`. It evaluates nothing by itself and holds no state: that is what `evaluation`
-/// and the walks are for. A plan keeps its shape ([`World::expansions`]), from which apply makes the same world again.
+/// Only the walking thread changes it. Expressions see it through an [`InstanceScope`]: one module instance with the values
+/// of `count`, `each` and `self`. The world neither evaluates expressions nor holds the state; `evaluation` and the walks do.
+/// A plan stores its shape ([`World::expansions`]), from which apply rebuilds the same world.
 #[derive(Debug)]
 pub struct World {
     graph: Arc<ConfigGraph>,
@@ -148,8 +144,8 @@ impl World {
         let resource = |(at, (address, block)): (usize, (&Resource, &groma_config::Resource))| {
             let template = self.shared_context.templates.resource(of, narrow(at));
             let full = || address.in_module(config.path.clone());
-            let told = template.filter(|_| tells);
-            let marker = told.and_then(|template| Marker::of(&template.schema, full));
+            let reported = template.filter(|_| tells);
+            let marker = reported.and_then(|template| Marker::of(&template.schema, full));
             let absent = block.lifecycle.enabled.as_ref().map(|_| Box::new(absent(template)));
             ResourceData { marker, absent, ..ResourceData::default() }
         };

@@ -24,7 +24,7 @@ pub fn count(
         Repetition::Count(index) => Value::number(*index),
         Repetition::Unknown => Value::unknown(Type::Number),
         Repetition::None | Repetition::Each(..) | Repetition::Element(..) => {
-            let detail = "\"count.index\" means something only inside a block that has the \"count\" argument.";
+            let detail = "\"count.index\" is valid only inside a block with the \"count\" argument.";
             let problem = Diagnostic::error("Reference to \"count\" in non-counted context", detail);
             return Err(groma_config::attribute_to_typo(problem.at(found.span), config, "count"));
         }
@@ -50,7 +50,7 @@ pub fn each(
         (Repetition::Unknown, "key") => Value::unknown(Type::String),
         (Repetition::Unknown, _) => Value::DYNAMIC,
         _ => {
-            let detail = "\"each\" means something only inside a block that has the \"for_each\" argument.";
+            let detail = "\"each\" is valid only inside a block with the \"for_each\" argument.";
             let problem = Diagnostic::error("Reference to \"each\" in context without for_each", detail);
             return Err(groma_config::attribute_to_typo(problem.at(found.span), config, "for_each"));
         }
@@ -86,7 +86,7 @@ pub fn path(
 pub fn terraform(shared_context: &SharedContext, attribute: &str, found: &Referenced) -> Result<Resolved, Diagnostic> {
     let value = match attribute {
         "workspace" => Value::string(&shared_context.workspace),
-        // The value differs between plan and apply, so nothing that is stored may depend on it.
+        // The value differs between plan and apply, so no stored value may depend on it.
         "applying" => Value::bool(shared_context.applying).with_marks(&Marks::EPHEMERAL),
         other => {
             let detail = format!(

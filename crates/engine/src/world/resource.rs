@@ -44,7 +44,7 @@ impl ResourceData {
     }
 
     /// Makes references see the existing instances: those with a value, and the objects `lost` of orphaned instances that stay.
-    pub fn show_what_there_is(&mut self, orphaned: BTreeMap<InstanceKey, Value>) {
+    pub fn show_existing_instances(&mut self, orphaned: BTreeMap<InstanceKey, Value>) {
         self.orphaned = Some(orphaned);
         self.whole = OnceCell::new();
     }
@@ -60,7 +60,7 @@ impl ResourceData {
     }
 
     /// Leaves out instances without a value: the names that have none, and the numbers after the last that has one.
-    pub fn keep_settled(&mut self) {
+    pub fn keep_expanded(&mut self) {
         let kept = match &self.expansion {
             Expansion::Count(_) => {
                 let count = self.values.iter().rposition(Option::is_some).map_or(0, |last| last + 1);

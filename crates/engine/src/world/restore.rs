@@ -12,13 +12,13 @@ impl World {
     pub fn expansions(&self) -> Expansions {
         let modules = self.modules.iter().map(|module| ModuleExpansions {
             caller: module.caller.and_then(|caller| {
-                let place = self.graph.module(module.of).caller?;
+                let site = self.graph.module(module.of).caller?;
                 let key = &module.address.steps().last()?.key;
-                let position = match &self.module(caller).calls[place.call as usize].expansion {
+                let position = match &self.module(caller).calls[site.call as usize].expansion {
                     Expansion::Unknown => 0,
                     known => known.position(key)?,
                 };
-                Some((caller.0, place.call, narrow(position)))
+                Some((caller.0, site.call, narrow(position)))
             }),
             calls: module.calls.iter().map(|call| call.expansion.keys()).collect(),
             resources: module.resources.iter().map(|resource| resource.expansion.keys()).collect(),

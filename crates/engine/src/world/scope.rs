@@ -1,14 +1,22 @@
 //! Scope of expressions in a module instance.
 
-use groma_address::{InstanceKey, Resource};
-use groma_diagnostics::{Diagnostic, Span};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use groma_address::{InstanceKey, Name, Resource};
+use groma_config::{LocalProvider, ProviderKey};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::{Step, Traversal};
-use groma_lang::{Binding, FunctionContext, Reference, Referenced, Resolved, Scope, instance_key, parse_reference};
+use groma_lang::{
+    Binding, FunctionContext, ProviderFunctions, Reference, Referenced, Resolved, Scope, instance_key, parse_reference,
+};
 use groma_value::{Number, Value};
 
-use super::functions::functions;
 use super::{Expansion, ModuleData, ModuleId, Repetition, World, named_values};
+use crate::config_graph::ModuleIndex;
+use crate::module_functions::Handed;
 use crate::static_references::in_block;
+use crate::templates::read_key;
 
 /// The scope of everything in one module instance: variables, locals, resources and so on, with the meaning of `count`,
 /// `each` and `self` for one block.
@@ -130,8 +138,10 @@ impl<'a> InstanceScope<'a> {
             && let Some(InstanceKey::String(key)) = &found.key
             && Number::parse(key).is_err()
         {
-            let detail =
-                format!("module.{name} has \"count\", so that its instances have numbers, not names such as {key:?}.");
+            let detail = format!(
+                "module.{name} has \"count\" set, so its instance keys are numbers, not strings such as \
+                 {key:?}."
+            );
             return Err(Diagnostic::error("Invalid index", detail).at(found.span));
         }
         let (at, keyed) = match &found.key {
@@ -182,6 +192,58 @@ fn undeclared(what: &str, found: &Referenced) -> Diagnostic {
 }
 
 fn invalid_self(span: Span) -> Diagnostic {
-    let detail = "\"self\" means something only in postconditions, provisioners and connections of a resource.";
+    let detail = "\"self\" is valid only in postconditions, provisioners and connections of a resource.";
     Diagnostic::error("Invalid \"self\" reference", detail).at(span)
+}
+
+/// Returns the functions for expressions in a module: `common`, and the functions of the module's providers.
+pub(super) fn functions<'a>(world: &'a World, id: ModuleId, common: &'a FunctionContext) -> &'a FunctionContext {
+    let module = world.module(id).of;
+    let Some(functions) = world.shared_context.templates.functions().of(module) else { return common };
+    let with = |functions: Arc<dyn ProviderFunctions>| FunctionContext {
+        provider_functions: Some(functions),
+        ..common.clone()
+    };
+    match (functions.handed(), world.functions.get(module.at())) {
+        (Handed::Whole, Some(cell)) => cell.get_or_init(|| with(Arc::clone(functions) as _)),
+        _ => world
+            .module(id)
+            .functions
+            .get_or_init(|| Box::new(with(Arc::new(functions.having(chosen_providers(world, id, module, common)))))),
+    }
+}
+
+/// Returns the instances of provider blocks with `for_each` that calls pass to a module instance; invalid keys are reported
+/// where the block is used.
+fn chosen_providers(
+    world: &World,
+    id: ModuleId,
+    module: ModuleIndex,
+    common: &FunctionContext,
+) -> BTreeMap<LocalProvider, Name> {
+    let mut chosen = BTreeMap::new();
+    let config = &world.graph.module(module).config;
+    let passed = world.graph.module(module).caller.and_then(|caller| {
+        let (_, call) = world.graph.module(caller.module).config.calls.get_index(caller.call as usize)?;
+        Some(call.providers.iter().map(|passed| passed.child.clone()))
+    });
+    let defaults = config.required_providers.keys().cloned().map(LocalProvider::default_of);
+    for local in passed.into_iter().flatten().chain(defaults) {
+        let Some(used) = world.graph.provider_use(module, &local) else { continue };
+        let Some(ProviderKey::Passed { module: called, key }) = used.key else { continue };
+        let mut inside = id;
+        while world.static_module(inside).path() != called
+            && let Some(caller) = world.module(inside).caller
+        {
+            inside = caller;
+        }
+        let data = world.module(inside);
+        let Some(caller) = data.caller else { continue };
+        let scope = InstanceScope::new(world, caller, common).repeated(&data.repetition);
+        let value = groma_lang::evaluate(key, &scope, &mut Diagnostics::new());
+        if let Ok(Some(key)) = read_key(&value) {
+            chosen.insert(local, key);
+        }
+    }
+    chosen
 }

@@ -141,7 +141,7 @@ fn the_use_of_a_deprecated_part_of_a_resource_is_told() {
     uses.sort();
     assert_eq!(uses, expected);
     let details: BTreeSet<&str> = planned.diagnostics.iter().map(|problem| problem.detail.as_str()).collect();
-    let documented = "The block \"part\" is deprecated. The documentation of the provider says what to use instead.";
+    let documented = "The block \"part\" is deprecated. See the provider's documentation for a replacement.";
     assert_eq!(details, BTreeSet::from(["use name", documented]));
     assert!(!project.apply_plan(planned).has_errors());
     assert_eq!(project.apply(), Vec::<String>::new());
@@ -152,6 +152,6 @@ fn checking_tells_of_parts_of_objects_that_are_not_there_yet() {
     let main = "resource \"test_object\" \"a\" {\n  name = \"a\"\n}\noutput \"old\" {\n  value = test_object.a.old\n}\noutput \"name\" {\n  value = \
                 test_object.a.name\n}\n";
     let told = Project::with_test(main, objects("")).validate();
-    let told: Vec<_> = told.iter().map(|problem| problem.origin.as_deref()).collect();
-    assert_eq!(told, [Some("test_object.a.old")]);
+    let told: Vec<_> = told.iter().map(|problem| problem.origin.as_ref().map(ToString::to_string)).collect();
+    assert_eq!(told, [Some("test_object.a.old".to_owned())]);
 }

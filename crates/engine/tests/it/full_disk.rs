@@ -16,7 +16,6 @@ use crate::support::{Project, errors};
 struct Room(Mutex<usize>);
 
 impl Room {
-    #[allow(clippy::result_large_err, reason = "as the recorder has it")]
     fn take(&self) -> Result<(), Diagnostic> {
         let mut room = self.0.lock().unwrap();
         *room = room.checked_sub(1).ok_or_else(|| Diagnostic::error("Disk full", "There is no room."))?;
@@ -40,7 +39,7 @@ impl Recorder for Room {
         self.take()
     }
 
-    fn settled(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+    fn resolved(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
         self.take()
     }
 }

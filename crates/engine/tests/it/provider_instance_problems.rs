@@ -10,10 +10,10 @@ fn a_key_that_there_is_not_is_told_with_those_that_there_are() {
     let (mut project, _) = project(&format!("{PLACES}{OBJECTS}"));
     set(&mut project, "objects", &[("one", "zz")]);
     let error = only_error(&mut project);
-    assert!(error.starts_with("Provider instance not present: test_object.o[\"one\"] is to be"), "{error}");
-    assert!(error.contains("by[\"zz\"]") && error.contains("there is \"a\", \"b\". Add"), "{error}");
+    assert!(error.starts_with("Provider instance not present: test_object.o[\"one\"] uses"), "{error}");
+    assert!(error.contains("by[\"zz\"]") && error.contains("has only the keys \"a\", \"b\". Add"), "{error}");
     set(&mut project, "places", &[]);
-    assert!(only_error(&mut project).contains("there is none at all."));
+    assert!(only_error(&mut project).contains("has no elements."));
 }
 
 #[test]
@@ -29,10 +29,10 @@ fn a_key_is_known_and_no_secret() {
     };
     for (key, problem) in [
         ("test_object.first.id", "is known only after apply"),
-        ("var.hidden", "made of a sensitive value"),
-        ("var.passing", "made of an ephemeral value"),
+        ("var.hidden", "derived from a sensitive value"),
+        ("var.passing", "derived from an ephemeral value"),
         ("null", "cannot be null"),
-        ("[\"a\"]", "is a text, but this is a value of type tuple"),
+        ("[\"a\"]", "must be a string, not a value of type tuple"),
     ] {
         let error = said(key);
         assert!(error.starts_with("Invalid provider instance key: ") && error.contains(problem), "{error}");
@@ -82,9 +82,9 @@ fn a_provider_instance_stays_until_its_objects_are_destroyed() {
     set(&mut project, "places", &[("a", "x")]);
     set(&mut project, "objects", &[("one", "a")]);
     let error = only_error(&mut project);
-    assert!(error.starts_with("Provider instance not present: test_object.o[\"two\"] needs"), "{error}");
+    assert!(error.starts_with("Provider instance not present: test_object.o[\"two\"] requires"), "{error}");
     assert!(
-        error.contains("by[\"b\"]") && error.contains("there is only \"a\". A provider configuration has to stay"),
+        error.contains("by[\"b\"]") && error.contains("has only the key \"a\". A provider configuration must exist"),
         "{error}"
     );
     project.options.mode = Mode::Destroy;
@@ -106,7 +106,10 @@ fn a_provider_block_that_gets_or_loses_its_for_each_says_what_its_objects_need()
     let single = "provider \"test\" {\n  alias = \"by\"\n  label = \"single\"\n}\n";
     project.rewrite(&format!("{REQUIRED}{single}"));
     let all = errors(&mut project);
-    assert!(all.len() == 2 && all.iter().all(|error| error.contains("its block has no for_each any more")), "{all:#?}");
+    assert!(
+        all.len() == 2 && all.iter().all(|error| error.contains("provider block no longer has for_each")),
+        "{all:#?}"
+    );
 
     // A block that stays goes on with the configuration that it names.
     let objects = OBJECTS.replace("test.by[each.value]", "test.by");
@@ -115,7 +118,7 @@ fn a_provider_block_that_gets_or_loses_its_for_each_says_what_its_objects_need()
     assert_eq!(managers(&project.state), ["test_object.o[\"one\"]: ", "test_object.o[\"two\"]: "]);
     project.rewrite(&format!("{REQUIRED}{PLACES}"));
     let all = errors(&mut project);
-    assert!(all.len() == 2 && all.iter().all(|error| error.contains("before that had for_each")), "{all:#?}");
+    assert!(all.len() == 2 && all.iter().all(|error| error.contains("before that block had for_each")), "{all:#?}");
     project.rewrite(&format!("{REQUIRED}provider \"test\" {{}}\n"));
     assert!(errors(&mut project).iter().all(|error| error.starts_with("Provider configuration not present")));
 }

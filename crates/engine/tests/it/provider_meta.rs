@@ -61,7 +61,6 @@ fn provider(told: &Told) -> Scripted {
 #[derive(Default)]
 struct Begun(Mutex<Vec<Begin>>);
 
-#[allow(clippy::result_large_err, reason = "as the recorder has it")]
 impl Recorder for Begun {
     fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
         self.0.lock().unwrap().push(begin.clone());
@@ -79,7 +78,7 @@ impl Recorder for Begun {
         Ok(())
     }
 
-    fn settled(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+    fn resolved(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
         Ok(())
     }
 }

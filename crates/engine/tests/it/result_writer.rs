@@ -62,7 +62,7 @@ impl Recorder for Happened {
         Ok(())
     }
 
-    fn settled(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+    fn resolved(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
         Ok(())
     }
 }

@@ -29,7 +29,6 @@ impl Open {
     }
 }
 
-#[allow(clippy::result_large_err, reason = "as the recorder has it")]
 impl Recorder for Open {
     fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
         self.settle(&begin.address, begin.deposed.as_ref());
@@ -49,7 +48,7 @@ impl Recorder for Open {
         Ok(())
     }
 
-    fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+    fn resolved(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic> {
         self.settle(address, deposed);
         Ok(())
     }
@@ -89,7 +88,7 @@ fn creation_without_an_answer_is_requested_again_until_it_is_answered() {
     let problems = project.apply_recorded(planned, Arc::clone(&journal) as Arc<dyn Recorder>);
     let detail = &problems.iter().next().unwrap().detail;
     assert!(detail.contains("It is unknown whether test_object.a was created"), "{detail}");
-    assert!(detail.contains("the next apply sends it again first"), "{detail}");
+    assert!(detail.contains("The next apply repeats it first"), "{detail}");
     assert_eq!(project.recorded(), [""; 0]);
     let in_flight = journal.take();
     assert_eq!(in_flight.len(), 1, "the journal keeps the call");
@@ -121,7 +120,7 @@ fn creation_with_write_only_values_is_not_promised_to_be_requested_again() {
     let planned = project.plan();
     let problems = project.apply_recorded(planned, Arc::clone(&journal) as Arc<dyn Recorder>);
     let detail = &problems.iter().next().unwrap().detail;
-    assert!(detail.contains("the provider cannot be asked for it"), "{detail}");
+    assert!(detail.contains("the provider cannot find it without a record"), "{detail}");
     let in_flight = journal.take();
     assert!(matches!(&in_flight[..], [begin] if begin.request.is_none()), "{in_flight:?}");
 }
@@ -144,7 +143,7 @@ fn creation_that_was_never_requested_is_not_kept_in_the_journal() {
     let problems = project.apply_recorded(planned, Arc::clone(&journal) as Arc<dyn Recorder>);
     let details: Vec<_> = problems.iter().map(|one| one.detail.as_str()).collect();
     assert!(
-        matches!(details[..], [one] if one.starts_with("It is gone.\n\n3 operations were not begun")),
+        matches!(details[..], [one] if one.starts_with("It is gone.\n\n3 operations were not started")),
         "{details:?}"
     );
     assert!(details[0].contains("\n  - test_object.a[2] (create)"), "{details:?}");

@@ -57,24 +57,21 @@
 //! one whose field cannot hold null. A model must not contain itself.
 
 mod collections;
-mod error;
 mod field;
 mod maybe;
-mod parts;
 
+pub use collections::Set;
+pub use field::{BlockField, Field, FieldShape, attribute, block};
+pub use maybe::Maybe;
+
+use std::fmt;
 use std::sync::Arc;
 
-use groma_provider::SchemaProblem;
-use groma_value::{ObjectType, Path, Type, Value};
+use groma_provider::{ProviderDiagnostic, SchemaProblem};
+use groma_value::{ObjectType, ObjectView, Path, PathStep, Type, Value};
 
 use crate::Name;
 use crate::schema::{Attribute, NestedBlock, ResourceSchema, SchemaBuilder};
-
-pub use collections::Set;
-pub use error::ModelError;
-pub use field::{BlockField, Field, FieldShape, attribute, block};
-pub use maybe::Maybe;
-pub use parts::Parts;
 
 /// A struct that represents an object. Derive it; see the [module](self).
 pub trait Model: Field {
@@ -146,4 +143,80 @@ fn mismatches(own: &ObjectType, theirs: &Type, prefix: &str) -> Vec<SchemaProble
     let missing = theirs.iter().filter(|(name, _)| own.attribute(name).is_none());
     found.extend(missing.map(|(name, _)| problem(name, "the schema has it, and the model does not".into())));
     found
+}
+
+/// A value that a field cannot hold. The value itself is not told: it may be a secret.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelError {
+    /// The path in the object.
+    pub path: Path,
+    /// The found and the expected value, for the provider's developers.
+    pub message: String,
+    /// The requirement on the value, for users: `must be a number`.
+    pub demand: String,
+}
+
+impl ModelError {
+    /// A problem with the value at `path`.
+    pub fn new(path: &Path, message: impl Into<String>) -> Self {
+        Self { path: path.clone(), message: message.into(), demand: "is not what the provider can work with".into() }
+    }
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.path, self.message) }
+    }
+}
+
+impl std::error::Error for ModelError {}
+
+impl From<ModelError> for ProviderDiagnostic {
+    fn from(error: ModelError) -> Self {
+        let detail = format!(
+            "{}. This is a bug in the provider: the field of its model must be able to hold the value. Please report it to \
+             those who develop the provider.",
+            error.message
+        );
+        ProviderDiagnostic::error("Value does not fit the provider's model", detail).at(error.path)
+    }
+}
+
+/// The values of an object that is there.
+pub struct Parts<'a> {
+    object: ObjectView<'a>,
+    /// Whether the values are in the order of the model's names.
+    aligned: bool,
+}
+
+impl<'a> Parts<'a> {
+    /// Splits `value` into the attributes of the type `ty`.
+    ///
+    /// # Errors
+    ///
+    /// There is no object, or nobody knows yet.
+    pub fn of(value: &'a Value, ty: &ObjectType, path: &Path) -> Result<Self, ModelError> {
+        match value.as_object() {
+            Some(object) => Ok(Self { object, aligned: object.shape() == ty.shape() }),
+            None if value.is_null() => Err(ModelError::new(path, "there is no object, and the field needs one")),
+            None if !value.is_known() => Err(ModelError::new(path, "the object is known after apply only")),
+            None => Err(ModelError::new(path, format!("{} is no object", value.ty().friendly_name()))),
+        }
+    }
+
+    /// The field `name`, which is the one at `position` in the order of the names.
+    ///
+    /// # Errors
+    ///
+    /// The field cannot hold the value.
+    pub fn field<T: Field>(&self, position: usize, name: &str, path: &mut Path) -> Result<T, ModelError> {
+        let value = if self.aligned { self.object.values().get(position) } else { self.object.get(name) };
+        path.push(PathStep::Attribute(Name::from(name)));
+        let field = match value {
+            Some(value) => T::from_value(value, path),
+            None => T::from_value(&Value::null(T::ty()), path),
+        };
+        path.pop();
+        field
+    }
 }

@@ -1,7 +1,6 @@
 //! Plan modifiers of attributes (FW-04 to FW-11).
 
 mod replace;
-mod state;
 
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Path, Value};
@@ -9,7 +8,7 @@ use groma_value::{Path, Value};
 use crate::PrivateData;
 
 pub use replace::{ReplaceDecision, requires_replace, requires_replace_if, requires_replace_if_configured};
-pub use state::{use_non_null_state_for_unknown, use_state_for_unknown};
+pub use replace::{use_non_null_state_for_unknown, use_state_for_unknown};
 
 /// The objects that a plan is made of, as wholes.
 #[derive(Clone, Copy)]
@@ -34,7 +33,7 @@ pub struct ModifierRequest<'a> {
     pub config: &'a Value,
     /// Its planned value, as the modifier before left it.
     pub plan: &'a Value,
-    /// The prior value; null if there is none.
+    /// The prior value; null for a creation.
     pub state: &'a Value,
     /// The whole objects: the plan as it was before any modifier.
     pub whole: Objects<'a>,

@@ -49,14 +49,14 @@ pub fn between<N: Field>(range: impl RangeBounds<N>) -> impl Validator {
         _ => Bound::Unbounded,
     };
     let range = (number(range.start_bound()), number(range.end_bound()));
-    let demand = format!("must be {}", told(&range));
+    let demand = format!("must be {}", range_text(&range));
     Demanding { demand, holds: move |value: &Value| value.as_number().is_none_or(|number| range.contains(number)) }
 }
 
 /// A text with as many characters, or a collection with as many elements, as the range says.
 pub fn length(range: impl RangeBounds<usize>) -> impl Validator {
     let range = (range.start_bound().cloned(), range.end_bound().cloned());
-    let demand = format!("must have a length of {}", told(&range));
+    let demand = format!("must have a length of {}", range_text(&range));
     let holds = move |value: &Value| {
         let length = match value.kind() {
             Kind::Map(map) => Some(map.len()),
@@ -74,15 +74,15 @@ pub fn each(validator: impl Validator) -> impl Validator {
 
 /// Refuses the argument together with any of these. The names are those of arguments of the whole object, not of a nested one.
 pub fn conflicts_with<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Validator {
-    Beside { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::None }
+    Sibling { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::None }
 }
 
 /// All the arguments of these names must be set beside this one. They are those of the whole object, not those beside a nested one.
 pub fn needs<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Validator {
-    Beside { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::All }
+    Sibling { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::All }
 }
 
-fn told<T: Display + PartialEq>((start, end): &(Bound<T>, Bound<T>)) -> String {
+fn range_text<T: Display + PartialEq>((start, end): &(Bound<T>, Bound<T>)) -> String {
     match (start, end) {
         (Bound::Included(start), Bound::Included(end)) if start == end => start.to_string(),
         (Bound::Included(start), Bound::Included(end)) => format!("{start} to {end}"),
@@ -166,17 +166,17 @@ enum Wanted {
     All,
 }
 
-struct Beside {
+struct Sibling {
     names: Vec<String>,
     wanted: Wanted,
 }
 
-impl Validator for Beside {
+impl Validator for Sibling {
     fn description(&self) -> String {
         let names = self.names.join(", ");
         match self.wanted {
-            Wanted::None => format!("cannot be set beside {names}"),
-            Wanted::All => format!("needs {names} beside it"),
+            Wanted::None => format!("conflicts with {names}"),
+            Wanted::All => format!("requires {names}"),
         }
     }
 
@@ -185,17 +185,19 @@ impl Validator for Beside {
         let mut refuse = |detail: String| found.extend(refused(request.path.clone(), detail));
         for name in &self.names {
             let Some(other) = request.config.attribute(name) else {
-                // A name of nothing is the developer's slip, and one that would never be noticed otherwise.
-                refuse(format!("There is no argument {name:?} to look at. This is a bug in the provider."));
+                // A wrong name is a bug in the provider that nothing else would detect.
+                refuse(format!(
+                    "The validator refers to the argument {name:?}, which does not exist. This is a bug in the provider."
+                ));
                 continue;
             };
             let is_set = !other.is_null();
             match self.wanted {
-                // What is not known yet may come to null.
+                // An unknown value may become null.
                 Wanted::None if is_set && other.is_known() => {
                     refuse(format!("It cannot be set together with {name:?}."));
                 }
-                Wanted::All if !is_set => refuse(format!("It needs {name:?} beside it.")),
+                Wanted::All if !is_set => refuse(format!("It requires {name:?} to be set.")),
                 Wanted::None | Wanted::All => {}
             }
         }

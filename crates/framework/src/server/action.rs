@@ -1,6 +1,8 @@
-//! Planning and invoking actions.
+//! Actions and list resources on the server.
 
-use groma_provider::{Answer, InvokeActionRequest, PlanActionRequest, PlanActionResponse, ProviderDiagnostics};
+use groma_provider::{
+    Answer, InvokeActionRequest, ListRequest, PlanActionRequest, PlanActionResponse, ProviderDiagnostics,
+};
 
 use super::defaults::with_defaults;
 use super::{Server, panic};
@@ -26,6 +28,20 @@ impl Server {
             Ok((action, config)) => {
                 let request = InvokeActionRequest { config, ..request };
                 panic::guard("invoke", || action.invoke(request), |problems| problems)
+            }
+            Err(problems) => Answer::ready(problems),
+        }
+    }
+}
+
+impl Server {
+    pub(super) fn search(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
+        let list = self.types.known_list(&*self.definition, &request.type_name);
+        let ready = list.and_then(|list| Ok((list, with_defaults(list.schema(), request.config)?)));
+        match ready {
+            Ok((list, config)) => {
+                let request = ListRequest { config, ..request };
+                panic::guard("list", || list.list(request), |problems| problems)
             }
             Err(problems) => Answer::ready(problems),
         }

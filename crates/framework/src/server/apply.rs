@@ -7,8 +7,8 @@ use groma_provider::{
 use groma_value::Value;
 
 use super::{Server, consistency, panic};
-use crate::equality::keep_prior_form;
 use crate::resource::{CreateRequest, DeleteRequest, ObjectResponse, UpdateRequest};
+use crate::rewrite::keep_prior_form;
 use crate::{PrivateData, Resource};
 
 impl Server {
@@ -21,14 +21,14 @@ impl Server {
         if request.planned_state.is_null() {
             return delete(resource, request, private);
         }
-        let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
+        let failed = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
         let (plan, config, state) =
             (request.planned_state.clone(), request.config.clone(), request.prior_state.clone());
         let identity = request.planned_identity.clone();
         let answer = if request.prior_state.is_null() {
-            panic::guard("create", || resource.create(CreateRequest { config, plan, private }), lost)
+            panic::guard("create", || resource.create(CreateRequest { config, plan, private }), failed)
         } else {
-            panic::guard("update", || resource.update(UpdateRequest { config, plan, state, private, identity }), lost)
+            panic::guard("update", || resource.update(UpdateRequest { config, plan, state, private, identity }), failed)
         };
         answer.map(move |response| finish(resource, &request, response))
     }
@@ -57,7 +57,7 @@ fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectRespo
     let mut diagnostics = response.diagnostics;
     if let Some(not_yet) = response.not_yet {
         // What is applied cannot be left to another run any more.
-        not_yet.tell(ClientCapabilities::default(), &mut diagnostics);
+        not_yet.report(ClientCapabilities::default(), &mut diagnostics);
     }
     let failed = diagnostics.has_errors();
     let state = match response.state {

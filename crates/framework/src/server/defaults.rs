@@ -5,13 +5,13 @@ use groma_value::Value;
 
 use super::panic;
 use crate::ResourceSchema;
-use crate::rewrite::{Next, Trio, rewrite};
+use crate::rewrite::{Next, ObjectStates, rewrite};
 use crate::schema::DefaultRequest;
 
 /// The plan with defaults where the configuration says nothing.
 pub(super) fn apply_defaults(
     schema: &ResourceSchema,
-    triple: Trio<'_>,
+    triple: ObjectStates<'_>,
     diagnostics: &mut ProviderDiagnostics,
 ) -> Value {
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
@@ -39,7 +39,7 @@ pub(super) fn with_defaults(schema: &ResourceSchema, config: Value) -> Result<Va
         return Ok(config);
     }
     let mut diagnostics = ProviderDiagnostics::new();
-    let triple = Trio { config: &config, plan: &config, state: &config };
+    let triple = ObjectStates { config: &config, plan: &config, state: &config };
     let filled = panic::catch("defaults", || apply_defaults(schema, triple, &mut diagnostics))?;
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(filled) }
 }

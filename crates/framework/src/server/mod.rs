@@ -5,7 +5,6 @@ mod apply;
 mod consistency;
 mod defaults;
 mod ephemeral;
-mod list;
 mod panic;
 mod plan;
 mod read;

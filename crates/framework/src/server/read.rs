@@ -12,8 +12,8 @@ use groma_value::Value;
 
 use super::defaults::with_defaults;
 use super::{Server, panic};
-use crate::equality::keep_prior_form;
 use crate::resource::{self, ObjectResponse};
+use crate::rewrite::keep_prior_form;
 use crate::stored::decode_stored;
 use crate::{PrivateData, Resource, data_source};
 
@@ -24,8 +24,8 @@ impl Server {
             Err(problems) => return Answer::ready(unread(request, problems)),
         };
         let own = own_request(&request);
-        let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
-        panic::guard("read", || resource.read(own), lost).map(move |response| was_read(resource, request, response))
+        let failed = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
+        panic::guard("read", || resource.read(own), failed).map(move |response| was_read(resource, request, response))
     }
 
     /// Reads of one type go to the resource together.
@@ -41,11 +41,11 @@ impl Server {
         };
         let own = requests.iter().map(own_request).collect();
         let count = requests.len();
-        let lost = move |problems: ProviderDiagnostics| {
+        let failed = move |problems: ProviderDiagnostics| {
             let one = || ObjectResponse { diagnostics: problems.clone(), ..ObjectResponse::gone() };
             std::iter::repeat_with(one).take(count).collect()
         };
-        panic::guard("read_many", || resource.read_many(own), lost).map(move |responses| {
+        panic::guard("read_many", || resource.read_many(own), failed).map(move |responses| {
             let mut responses = responses.into_iter();
             let each = requests.into_iter().map(|request| match responses.next() {
                 Some(response) => was_read(resource, request, response),
@@ -105,10 +105,10 @@ impl Server {
         };
         let own = resource::ImportRequest { target: request.target };
         let host = request.client_capabilities;
-        let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
-        panic::guard("import", || resource.import(own), lost).map(move |response| {
+        let failed = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
+        panic::guard("import", || resource.import(own), failed).map(move |response| {
             let mut diagnostics = response.diagnostics;
-            let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
+            let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
             let imported = response.state.filter(|_| deferred.is_none()).map(|state| ImportedResource {
                 type_name: request.type_name,
                 state: without_write_only(resource.schema().block(), &state),
@@ -137,7 +137,7 @@ impl Server {
                 request.source_type_name, request.source_provider_address, request.target_type_name
             ),
         );
-        let lost = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
+        let panicked = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
         let raw_state = match request.source_state.json() {
             Ok(json) => Arc::clone(json),
             Err(problem) => return Answer::ready(failed(problem.into())),
@@ -151,11 +151,11 @@ impl Server {
             identity: request.source_identity,
         };
         let own = || resource.move_from(request).unwrap_or_else(|| Answer::ready(ObjectResponse::failed(refusal)));
-        panic::guard("move_from", own, lost).map(|response| {
+        panic::guard("move_from", own, panicked).map(|response| {
             let mut diagnostics = response.diagnostics;
             if let Some(not_yet) = response.not_yet {
                 // A move has no word for it.
-                not_yet.tell(ClientCapabilities::default(), &mut diagnostics);
+                not_yet.report(ClientCapabilities::default(), &mut diagnostics);
             }
             MoveResponse {
                 target_state: response.state.unwrap_or(Value::NULL),
@@ -177,11 +177,11 @@ impl Server {
         };
         let own = data_source::ReadDataRequest { config };
         let found = data_source::ReadDataResponse::found;
-        let lost = move |diagnostics| data_source::ReadDataResponse { diagnostics, ..found(Value::NULL) };
-        panic::guard("read", || source.read(own), lost).map(move |response| {
+        let failed = move |diagnostics| data_source::ReadDataResponse { diagnostics, ..found(Value::NULL) };
+        panic::guard("read", || source.read(own), failed).map(move |response| {
             let mut diagnostics = response.diagnostics;
             let host = request.client_capabilities;
-            let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
+            let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
             // Until it can be read, only its configuration is known.
             let state = if deferred.is_some() { request.config } else { response.state };
             ReadDataResponse { state, deferred, diagnostics }
@@ -205,7 +205,7 @@ fn unread(request: ReadRequest, diagnostics: ProviderDiagnostics) -> ReadRespons
 fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectResponse) -> ReadResponse {
     let mut diagnostics = response.diagnostics;
     let host = request.client_capabilities;
-    let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
+    let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
     if deferred.is_some() || diagnostics.has_errors() {
         return ReadResponse { deferred, ..unread(request, diagnostics) };
     }

@@ -4,7 +4,7 @@ use groma_provider::{Answer, Item, ProviderDiagnostic, ProviderDiagnostics, Slot
 use groma_value::{Path, Value};
 
 use super::{Server, panic};
-use crate::rewrite::{Next, Trio, rewrite};
+use crate::rewrite::{Next, ObjectStates, rewrite};
 use crate::schema::ValidatorRequest;
 use crate::{ResourceSchema, resource};
 
@@ -85,7 +85,7 @@ fn joined<'a>(
 /// Checks the rules of the schema alone: attributes that only the provider sets, and the validators.
 fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
     let mut found = ProviderDiagnostics::new();
-    let triple = Trio { config, plan: config, state: config };
+    let triple = ObjectStates { config, plan: config, state: config };
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
         let value = visit.plan.clone();
         if is_absent(&value, &visit.slot.item) {

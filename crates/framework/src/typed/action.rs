@@ -39,7 +39,7 @@ impl Invoked {
 /// ```
 /// use groma_framework::{Bundle, Invoked, Model, ModelAction, ProviderDiagnostic};
 ///
-/// /// What is said.
+/// /// The text.
 /// #[derive(Model)]
 /// struct Message {
 ///     text: String,

@@ -10,7 +10,7 @@ use groma_provider::{
 use groma_value::Value;
 
 use super::{
-    Acting, Function, Keeping, Lent, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
+    Acting, EphemeralModel, Function, Keeping, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
     ModelResource, ModelStateStore, Modelled, Searching, Sourced,
 };
 use crate::model::Model;
@@ -127,7 +127,7 @@ impl Bundle {
     /// Adds the ephemeral resource type `type_name`.
     pub fn ephemeral_resource(mut self, type_name: impl Into<Name>, resource: impl ModelEphemeralResource) -> Self {
         let name = type_name.into();
-        match Lent::new(resource, self.stops.clone()) {
+        match EphemeralModel::new(resource, self.stops.clone()) {
             Ok(resource) => self.add::<dyn EphemeralResource>(name, Arc::new(resource), |bundle| &mut bundle.ephemeral),
             Err(problems) => self.unsound(&name, problems),
         }

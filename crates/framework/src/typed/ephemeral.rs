@@ -35,8 +35,8 @@ impl Lease {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// What to return where it cannot be opened yet: `Err(lease.defer(reason, problem))`. A host that leaves things to
-    /// a later run is told the reason, any other the problem ([`NotYet`]).
+    /// Defers opening to a later run: return `Err(lease.defer(reason, problem))`. A host with support for deferred changes receives
+    /// the reason, any other the problem ([`NotYet`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
         NotYet::new(reason, problem).noted(&mut self.not_yet)
     }
@@ -122,13 +122,13 @@ pub trait ModelEphemeralResource: Send + Sync + 'static {
 }
 
 /// A [`ModelEphemeralResource`] as an [`EphemeralResource`].
-pub struct Lent<R> {
+pub struct EphemeralModel<R> {
     resource: R,
     schema: ResourceSchema,
     stops: Stops,
 }
 
-impl<R: ModelEphemeralResource> Lent<R> {
+impl<R: ModelEphemeralResource> EphemeralModel<R> {
     /// `resource`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ impl<R: ModelEphemeralResource> Lent<R> {
     }
 }
 
-impl<R: ModelEphemeralResource> EphemeralResource for Lent<R> {
+impl<R: ModelEphemeralResource> EphemeralResource for EphemeralModel<R> {
     fn schema(&self) -> &ResourceSchema {
         &self.schema
     }

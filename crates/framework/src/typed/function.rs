@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn fw_19_a_refusal_is_told_in_the_words_of_the_function() {
+    fn fw_19_a_function_error_keeps_its_text() {
         let never =
             Function::new([], || Err::<bool, String>("never".to_owned())).summary("Nothing").deprecated("Use none.");
         assert_eq!(never.call(&[]), Err(FunctionError::new("never".to_owned())));

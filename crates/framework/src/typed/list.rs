@@ -8,7 +8,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::list::ListResource;
+use crate::action::ListResource;
 use crate::model::{Field, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{ResourceSchema, SchemaBuilder};
@@ -20,7 +20,7 @@ pub struct Search {
     detail: ListDetail,
     limit: u64,
     sink: ListSink,
-    told: u64,
+    sent: u64,
     diagnostics: ProviderDiagnostics,
 }
 
@@ -31,7 +31,7 @@ impl Search {
             detail: request.detail,
             limit: request.limit,
             sink: request.found.clone(),
-            told: 0,
+            sent: 0,
             diagnostics: ProviderDiagnostics::new(),
         }
     }
@@ -43,11 +43,11 @@ impl Search {
 
     /// Returns the number of further objects to list; `None` without a limit. For services with pages.
     pub fn left(&self) -> Option<u64> {
-        (self.limit > 0).then(|| self.limit.saturating_sub(self.told))
+        (self.limit > 0).then(|| self.limit.saturating_sub(self.sent))
     }
 
-    /// Tells of an object: what people call it, its identity (a struct, or a value), and the object itself where it is
-    /// at hand. Says whether more are wanted; what is found after that is not told.
+    /// Sends a found object: its display name, its identity (a struct, or a value), and the object itself if it is available.
+    /// Returns whether the host wants more; objects sent after that are dropped.
     pub fn found<M: Model>(
         &mut self,
         name: impl Into<String>,
@@ -55,7 +55,7 @@ impl Search {
         object: Option<&M>,
     ) -> ListControl {
         let object = object.filter(|_| self.wants_objects()).map(M::to_value);
-        self.tell(Listed {
+        self.report(Listed {
             identity: Some(identity.to_value()),
             display_name: name.into(),
             object,
@@ -65,7 +65,7 @@ impl Search {
 
     /// Reports an object that cannot be read; the search continues.
     pub fn not_readable(&mut self, name: impl Into<String>, problem: ProviderDiagnostic) -> ListControl {
-        self.tell(Listed { identity: None, display_name: name.into(), object: None, diagnostics: problem.into() })
+        self.report(Listed { identity: None, display_name: name.into(), object: None, diagnostics: problem.into() })
     }
 
     /// Tells the user something.
@@ -73,11 +73,11 @@ impl Search {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    fn tell(&mut self, listed: Listed) -> ListControl {
+    fn report(&mut self, listed: Listed) -> ListControl {
         if self.left() == Some(0) {
             return ListControl::Stop;
         }
-        self.told += 1;
+        self.sent += 1;
         let wanted = (self.sink)(listed);
         if self.left() == Some(0) { ListControl::Stop } else { wanted }
     }

@@ -19,7 +19,7 @@ pub use action::{Acting, Invoked, ModelAction};
 pub use bundle::Bundle;
 pub use call::Call;
 pub use data_source::{ModelDataSource, Reading, Sourced};
-pub use ephemeral::{Lease, Lent, ModelEphemeralResource};
+pub use ephemeral::{EphemeralModel, Lease, ModelEphemeralResource};
 pub use function::{Accepted, Callable, Function};
 pub use list::{ModelListResource, Search, Searching};
 pub use resource::{ModelResource, Modelled};

@@ -96,8 +96,8 @@ pub trait ModelResource: Send + Sync + 'static {
         decode_stored(&request.raw_state, &<Self::Model as crate::model::Field>::ty())
     }
 
-    /// Makes an object of another type one of this type; `None` for types it does not know. `call` takes its identity,
-    /// and what is kept with it from now on.
+    /// Converts an object of another type to this type (`moved` blocks); `None` for unsupported types. `call` receives the new
+    /// identity and private data.
     fn move_from(&self, request: MoveRequest, call: &mut Call) -> Option<Result<Self::Model, ProviderDiagnostic>> {
         let _ = (request, call);
         None

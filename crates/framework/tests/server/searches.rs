@@ -34,23 +34,23 @@ fn short() -> impl groma_framework::schema::Validator {
 }
 
 /// A shelter with these pets.
-struct ErrorHandling(&'static [&'static str]);
+struct Shelter(&'static [&'static str]);
 
 /// What names a pet.
 #[derive(Model)]
 struct PetIdentity {
     /// What it is called.
     name: String,
-    error_handling: Option<String>,
+    shelter: Option<String>,
     #[attribute(computed)]
     number: Maybe<u64>,
 }
 
 fn identity(name: &str) -> PetIdentity {
-    PetIdentity { name: name.to_owned(), error_handling: None, number: Maybe::Known(7) }
+    PetIdentity { name: name.to_owned(), shelter: None, number: Maybe::Known(7) }
 }
 
-impl ModelResource for ErrorHandling {
+impl ModelResource for Shelter {
     type Model = Pet;
 
     fn schema(&self) -> SchemaBuilder {
@@ -74,7 +74,7 @@ impl ModelResource for ErrorHandling {
     }
 }
 
-impl ModelListResource for ErrorHandling {
+impl ModelListResource for Shelter {
     type Config = Wanted;
 
     async fn list(&self, config: Wanted, search: &mut Search) -> Result<(), ProviderDiagnostic> {
@@ -123,8 +123,8 @@ fn search(server: &dyn Provider, prefix: &str, detail: ListDetail, limit: u64) -
 #[test]
 fn fw_19_what_is_found_is_told_with_its_identity_up_to_the_limit() {
     let server = Bundle::new()
-        .resource("test_pet", ErrorHandling(&[]))
-        .list_resource("test_pet", ErrorHandling(&["ann", "hidden", "anton", "bo"]))
+        .resource("test_pet", Shelter(&[]))
+        .list_resource("test_pet", Shelter(&["ann", "hidden", "anton", "bo"]))
         .build()
         .unwrap();
     assert_eq!(server.type_names().lists, ["test_pet"]);
@@ -168,7 +168,7 @@ fn fw_18_what_can_be_searched_for_is_a_resource_type_with_an_identity() {
     let schema = || SchemaBuilder::new().attribute("prefix", Attribute::string()).build().unwrap();
     let problems = Bundle::new()
         .resource("test_pet", AsPlanned::<Pet>::new())
-        .list_resource("test_pet", ErrorHandling(&[]))
+        .list_resource("test_pet", Shelter(&[]))
         .plain_list_resource("test_nothing", Plain(schema()))
         .plain_list_resource("test_nothing", Plain(schema()))
         .build()
@@ -185,7 +185,7 @@ fn fw_18_what_can_be_searched_for_is_a_resource_type_with_an_identity() {
 
 #[test]
 fn lc_31_an_identity_is_a_struct() {
-    let server = Bundle::new().resource("test_pet", ErrorHandling(&[])).build().unwrap();
+    let server = Bundle::new().resource("test_pet", Shelter(&[])).build().unwrap();
     let schema = server.resource_schema("test_pet").unwrap().unwrap();
     let identity = schema.identity.as_ref().unwrap();
     let said: Vec<_> = identity.attributes.iter().map(|(name, one)| (&**name, one.import, &*one.description)).collect();

@@ -80,7 +80,7 @@ fn fw_19_validators_say_what_they_want_and_no_value() {
 
 #[test]
 fn fw_19_validators_look_at_other_arguments() {
-    assert_eq!(said(&[("key", s("k"))]), [".key It needs \"name\" beside it."]);
+    assert_eq!(said(&[("key", s("k"))]), [".key It requires \"name\" to be set."]);
     assert!(said(&[("key", s("k")), ("name", Value::unknown(Type::String))]).is_empty());
     assert_eq!(
         said(&[("only", s("o")), ("aliases", texts(&[]))]),

@@ -15,7 +15,7 @@ pub use bytes::try_format_bytes;
 
 use crate::ast::Name;
 use crate::body::NativeBody;
-use crate::origin::Origin;
+use crate::encoding::Origin;
 use crate::parser::parse_body;
 use crate::scanner::{parts, tokenize};
 use crate::token::{TokenKind, Tokens};

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::ast::ExpressionKind;
 use crate::body::NativeBody;
 use crate::body::{Attribute, Block, Source};
-use crate::quote::write_literal_content;
+use crate::encoding::write_literal_content;
 use crate::token::{TokenKind, Tokens};
 
 use super::{BASE, Piece};

@@ -8,7 +8,7 @@ use super::Parser;
 use super::scratch::{Mark, Scratch};
 use crate::ast::{Ident, Name};
 use crate::body::{Attribute, CertainItems, Lines, NativeBody, NativeHead};
-use crate::origin::Origin;
+use crate::encoding::Origin;
 use crate::scanner;
 use crate::token::TokenKind;
 

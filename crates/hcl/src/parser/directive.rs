@@ -212,7 +212,7 @@ struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    /// Returns the next piece. After excessive nesting there is none, because the remaining ends would match nothing.
+    /// Returns the next piece. After excessive nesting it returns `None`, because the remaining ends would match nothing.
     fn next(&mut self, parser: &Parser<'_>) -> Option<Piece<'a>> {
         if parser.is_too_deep { None } else { self.pieces.next() }
     }

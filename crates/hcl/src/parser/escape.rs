@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use groma_diagnostics::Diagnostic;
+use thiserror::Error;
 
 use super::Parser;
 use crate::ast::Name;
@@ -76,9 +77,9 @@ impl<'a> Parser<'a> {
                 let (meant, length) = escape(rest);
                 match meant {
                     Ok(character) => result.push(character),
-                    Err(detail) => {
+                    Err(error) => {
                         let span = self.bytes_span(start + at, start + at + length);
-                        self.value_error(Diagnostic::error("Invalid escape sequence", detail).at(span));
+                        self.value_error(Diagnostic::error("Invalid escape sequence", error.to_string()).at(span));
                         result.push_str(&rest[1..length]);
                     }
                 }
@@ -92,11 +93,25 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// The reason why a backslash and what follows it are not an escape sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+enum EscapeError {
+    #[error("Expected an escape sequence such as \\n or \\\" after the backslash. Write \\\\ for a backslash.")]
+    Incomplete,
+    #[error("\\{0} is not a valid escape sequence. Write \\\\ for a backslash.")]
+    Unknown(char),
+    #[error("Expected four hexadecimal digits after \\u.")]
+    FourDigits,
+    #[error("Expected eight hexadecimal digits after \\U.")]
+    EightDigits,
+    #[error("U+{0:04X} is not a Unicode character.")]
+    NoCharacter(u32),
+}
+
 /// Resolves the escape at the start of `text`. Returns the character or an error message, and the length in bytes.
-fn escape(text: &str) -> (Result<char, String>, usize) {
+fn escape(text: &str) -> (Result<char, EscapeError>, usize) {
     let Some(selector) = text.chars().nth(1) else {
-        let detail = "Expected an escape sequence such as \\n or \\\" after the backslash. Write \\\\ for a backslash.";
-        return (Err(detail.to_owned()), 1);
+        return (Err(EscapeError::Incomplete), 1);
     };
     let simple = |character| (Ok(character), 2);
     match selector {
@@ -105,22 +120,19 @@ fn escape(text: &str) -> (Result<char, String>, usize) {
         't' => simple('\t'),
         '"' => simple('"'),
         '\\' => simple('\\'),
-        'u' => code_point(text, 4, "Expected four hexadecimal digits after \\u."),
-        'U' => code_point(text, 8, "Expected eight hexadecimal digits after \\U."),
-        _ => {
-            let detail = format!("\\{selector} is not a valid escape sequence. Write \\\\ for a backslash.");
-            (Err(detail), 1 + selector.len_utf8())
-        }
+        'u' => code_point(text, 4, EscapeError::FourDigits),
+        'U' => code_point(text, 8, EscapeError::EightDigits),
+        _ => (Err(EscapeError::Unknown(selector)), 1 + selector.len_utf8()),
     }
 }
 
-fn code_point(text: &str, digits: usize, expected: &str) -> (Result<char, String>, usize) {
+fn code_point(text: &str, digits: usize, expected: EscapeError) -> (Result<char, EscapeError>, usize) {
     let found = text.bytes().skip(2).take(digits).take_while(u8::is_ascii_hexdigit).count();
     let length = 2 + found;
     if found < digits {
-        return (Err(expected.to_owned()), length);
+        return (Err(expected), length);
     }
     let number = u32::from_str_radix(&text[2..length], 16).unwrap_or(u32::MAX);
-    let character = char::from_u32(number).ok_or_else(|| format!("U+{number:04X} is not a Unicode character."));
+    let character = char::from_u32(number).ok_or(EscapeError::NoCharacter(number));
     (character, length)
 }

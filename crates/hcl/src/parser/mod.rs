@@ -26,7 +26,7 @@ pub(crate) use body::parse_body;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 
 use crate::depth::{MAX_BLOCKS, MAX_NESTING, MAX_OPERATIONS, with_stack};
-use crate::origin::Origin;
+use crate::encoding::Origin;
 use crate::token::{Token, TokenKind, Tokens};
 use crate::{lexical, scanner};
 

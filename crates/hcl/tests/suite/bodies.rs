@@ -101,8 +101,8 @@ fn what_the_schema_does_not_have_is_reported_with_a_guess() {
         "lifecycle = {}\n",
         &schema,
         &[
-            "Unsupported argument [lifecycle] An argument named \"lifecycle\" is not expected here. There can be blocks of type \
-         \"lifecycle\": is it one? Then leave out the equals sign.",
+            "Unsupported argument [lifecycle] An argument named \"lifecycle\" is not expected here. Did you mean to define \
+         a block of type \"lifecycle\"? If so, remove the equals sign.",
         ],
     );
     check(

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::refusal::{LEADS_OUTSIDE, refused};
+use super::limits::{LEADS_OUTSIDE, refused};
 
 /// The policy for links in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +41,9 @@ pub(super) fn check_link(name: &str, from: &Path, leads: &Path, links: Links) ->
 pub(super) fn check_links(target: &Path, made: &[PathBuf]) -> io::Result<()> {
     let root = fs::canonicalize(target)?;
     for name in made {
-        let place = target.join(name);
-        if !stays_below(&root, &place) {
-            fs::remove_file(&place)?;
+        let destination = target.join(name);
+        if !stays_below(&root, &destination) {
+            fs::remove_file(&destination)?;
             return Err(refused(&name.to_string_lossy(), LEADS_OUTSIDE));
         }
     }
@@ -82,11 +82,11 @@ fn stays_below(root: &Path, link: &Path) -> bool {
 
 /// Creates a symbolic link.
 #[cfg(unix)]
-pub(super) fn link(leads: &Path, place: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(leads, place)
+pub(super) fn link(leads: &Path, destination: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(leads, destination)
 }
 
 #[cfg(not(unix))]
-pub(super) fn link(_: &Path, place: &Path) -> io::Result<()> {
-    Err(refused(&place.to_string_lossy(), "is a link, which this system cannot make"))
+pub(super) fn link(_: &Path, destination: &Path) -> io::Result<()> {
+    Err(refused(&destination.to_string_lossy(), "is a link, which this system cannot make"))
 }

@@ -3,8 +3,6 @@
 mod directory;
 mod limits;
 mod links;
-mod refusal;
-mod tarred;
 mod zipped;
 
 use std::fs::{self, File};
@@ -16,7 +14,7 @@ pub use limits::Limits;
 pub(crate) use limits::readable;
 use limits::too_large;
 pub use links::Links;
-use tarred::unpack_tar;
+use zipped::unpack_tar;
 use zipped::unpack_zip;
 
 /// The format of an archive.

@@ -1,4 +1,4 @@
-//! Extraction of zip archives.
+//! Extraction of tar and zip archives.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -7,9 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use groma_diagnostics::io_reason;
 
 use super::directory::check_entries;
-use super::limits::{Allowance, Limits, too_large};
+use super::limits::{Allowance, Limits, outside, too_large};
 use super::links::{Links, check_link, check_links, link, parent};
-use super::refusal::outside;
 
 pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Limits) -> io::Result<()> {
     check_entries(&mut file, limits)?;
@@ -25,19 +24,19 @@ pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Li
         let mut entry = archive.by_index(index).map_err(io::Error::other)?;
         let name = entry.name().map_err(io::Error::other)?.into_owned();
         let path = safe(&name)?;
-        let place = target.join(path);
+        let destination = target.join(path);
         if entry.is_symlink() {
             let mut leads = String::new();
             entry.by_ref().take(4096).read_to_string(&mut leads)?;
             check_link(&name, parent(path), Path::new(&leads), links)?;
-            fs::create_dir_all(parent(&place))?;
-            links_to_make.push((leads, name, place));
+            fs::create_dir_all(parent(&destination))?;
+            links_to_make.push((leads, name, destination));
             continue;
         }
-        let written = write_entry(&mut entry, &place, allowance.bytes()).map_err(|error| {
+        let written = write_entry(&mut entry, &destination, allowance.bytes()).map_err(|error| {
             let problem = format!(
                 "its entry {name:?} cannot be extracted to {}: {error}",
-                place.display(),
+                destination.display(),
                 error = io_reason(&error)
             );
             io::Error::new(error.kind(), problem)
@@ -45,19 +44,19 @@ pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Li
         allowance.take_bytes(written, &name)?;
     }
     let made: Vec<PathBuf> = links_to_make.iter().map(|(_, name, _)| PathBuf::from(name)).collect();
-    links_to_make.iter().try_for_each(|(leads, _, place)| link(Path::new(leads), place))?;
+    links_to_make.iter().try_for_each(|(leads, _, destination)| link(Path::new(leads), destination))?;
     check_links(target, &made)
 }
 
 /// Writes a file or makes a folder, and says how much that took: more than is `left` where it is too much.
-fn write_entry(entry: &mut zip::read::ZipFile<'_, impl Read>, place: &Path, left: u64) -> io::Result<u64> {
+fn write_entry(entry: &mut zip::read::ZipFile<'_, impl Read>, destination: &Path, left: u64) -> io::Result<u64> {
     if entry.is_dir() {
-        return fs::create_dir_all(place).map(|()| 0);
+        return fs::create_dir_all(destination).map(|()| 0);
     }
-    if let Some(parent) = place.parent() {
+    if let Some(parent) = destination.parent() {
         fs::create_dir_all(parent)?;
     }
-    let mut out = File::create(place)?;
+    let mut out = File::create(destination)?;
     let written = io::copy(&mut entry.by_ref().take(left.saturating_add(1)), &mut out)?;
     allow(&out, entry.unix_mode())?;
     Ok(written)
@@ -80,4 +79,35 @@ fn allow(file: &File, mode: Option<u32>) -> io::Result<()> {
 #[cfg(not(unix))]
 fn allow(_: &File, _: Option<u32>) -> io::Result<()> {
     Ok(())
+}
+
+/// The room that the headers of one entry are given, and that the end of the archive is given.
+const LARGEST_HEADER: u64 = 4 << 10;
+const SPARE: u64 = 1 << 20;
+
+pub(super) fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links, limits: Limits) -> io::Result<()> {
+    // Headers belong to no entry, and an extended one may have any length: all of them together have a limit too.
+    let headers = limits.entries.saturating_mul(LARGEST_HEADER).saturating_add(SPARE);
+    let mut archive = tar::Archive::new(content.take(limits.bytes.saturating_add(headers)));
+    archive.set_overwrite(true);
+    let mut made = Vec::new();
+    let mut allowance = Allowance::new(limits);
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.into_owned();
+        allowance.take_entry()?;
+        // Holes of sparse files are nowhere in the archive, and count all the same.
+        allowance.take_bytes(entry.size(), &path.to_string_lossy())?;
+        if let Some(leads) = entry.link_name()? {
+            let from = if entry.header().entry_type().is_hard_link() { Path::new("") } else { parent(&path) };
+            check_link(&path.to_string_lossy(), from, &leads, links)?;
+        }
+        if !entry.unpack_in(target)? {
+            return Err(outside(&path.to_string_lossy()));
+        }
+        if entry.header().entry_type().is_symlink() {
+            made.push(path);
+        }
+    }
+    check_links(target, &made)
 }

@@ -64,15 +64,15 @@ pub(super) fn in_file(path: &Path, registry: &str, name: &str) -> Option<Login> 
 
 /// Returns the most specific entry: for the repository, for one of its parent paths, or for the registry.
 fn written(auths: &Map<String, Value>, registry: &str, name: &str) -> Option<Login> {
-    let mut place = format!("{registry}/{name}");
+    let mut scope = format!("{registry}/{name}");
     loop {
-        let old = [format!("https://{place}"), format!("https://{place}/v1/"), format!("https://{place}/v2/")];
-        let entry = auths.get(&place).or_else(|| old.iter().find_map(|key| auths.get(key)));
+        let old = [format!("https://{scope}"), format!("https://{scope}/v1/"), format!("https://{scope}/v2/")];
+        let entry = auths.get(&scope).or_else(|| old.iter().find_map(|key| auths.get(key)));
         if let Some(login) = entry.and_then(decoded) {
             return Some(login);
         }
-        let (above, _) = place.rsplit_once('/')?;
-        place.truncate(above.len());
+        let (above, _) = scope.rsplit_once('/')?;
+        scope.truncate(above.len());
     }
 }
 

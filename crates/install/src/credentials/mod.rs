@@ -4,17 +4,16 @@ mod containers;
 mod file;
 mod helper;
 mod stores;
-mod token;
-
-use std::collections::HashMap;
-
-use tokio::sync::Mutex;
 
 pub(crate) use containers::Login;
 pub use file::TokenFile;
 pub use helper::{Helper, HelperError};
-pub use stores::{AwsKeys, Stores};
-pub use token::Token;
+pub use stores::Stores;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use tokio::sync::Mutex;
 
 /// Selects the token for a host.
 #[derive(Debug, Default)]
@@ -103,6 +102,28 @@ pub fn tokens_of_environment(environment: &[(String, String)]) -> Vec<(String, T
         Some((host.replace("__", "-").replace('_', "."), Token::new(value.as_str())))
     });
     tokens.collect()
+}
+
+/// A secret token. `Debug` and messages never show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// Wraps the text of a token.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text, for a request or a credentials file only.
+    pub fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(...)")
+    }
 }
 
 #[cfg(test)]

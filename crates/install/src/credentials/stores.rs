@@ -1,12 +1,13 @@
 //! Credentials for object stores and container registries, from the environment and from the files of their own tools.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::PathBuf;
 
-use groma_encryption::AwsSharedConfig;
+use groma_cloud::aws::{AwsClient, AwsError, AwsKeys, AwsSettings};
+use groma_cloud::google::{GoogleCredentials, GoogleSettings};
+use groma_cloud::{Environment, TokenError};
 
-use super::{Login, Token, containers};
+use super::{Login, containers};
 
 /// The sources of credentials. Files are read when an object is requested.
 #[derive(Clone, Debug, Default)]
@@ -15,38 +16,23 @@ pub struct Stores {
     home: Option<PathBuf>,
 }
 
-/// Access keys for S3 or a compatible service.
-#[derive(Clone, PartialEq, Eq)]
-pub struct AwsKeys {
-    /// The access key ID.
-    pub id: String,
-    /// The secret access key.
-    pub secret: Token,
-    /// The session token of temporary keys.
-    pub session: Option<Token>,
-}
-
-impl AwsKeys {
-    pub(crate) fn new(id: String, secret: String, session: Option<String>) -> Self {
-        Self { id, secret: Token::new(secret), session: session.map(Token::new) }
-    }
-}
-
-impl fmt::Debug for AwsKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AwsKeys({})", self.id)
-    }
-}
-
 impl Stores {
     /// Creates the sources from environment variables and the home directory.
     pub fn new(environment: impl IntoIterator<Item = (String, String)>, home: Option<PathBuf>) -> Self {
         Self { environment: environment.into_iter().collect(), home }
     }
 
-    /// Returns the token for Google Cloud Storage: `GOOGLE_OAUTH_ACCESS_TOKEN`.
-    pub(crate) fn google(&self) -> Option<Token> {
-        self.variable("GOOGLE_OAUTH_ACCESS_TOKEN").map(Token::new)
+    /// Returns the credentials for Google Cloud Storage. An emulator gets only a token that the environment holds.
+    pub(crate) fn google(&self) -> Option<Result<GoogleCredentials, TokenError>> {
+        if self.google_address().is_some() && self.variable("GOOGLE_OAUTH_ACCESS_TOKEN").is_none() {
+            return None;
+        }
+        let scopes = vec!["https://www.googleapis.com/auth/devstorage.read_only".to_owned()];
+        Some(GoogleCredentials::new(GoogleSettings {
+            scopes,
+            environment: self.environment(),
+            ..GoogleSettings::default()
+        }))
     }
 
     /// Returns an alternative endpoint of Google Cloud Storage: `STORAGE_EMULATOR_HOST`.
@@ -55,27 +41,28 @@ impl Stores {
         Some(if host.contains("://") { host.to_owned() } else { format!("http://{host}") })
     }
 
-    /// Returns the keys of `profile`. Without a profile, returns those of the environment or of the profile that it
-    /// names.
-    pub fn aws(&self, profile: Option<&str>) -> Option<AwsKeys> {
-        if profile.is_none()
-            && let (Some(id), Some(secret)) =
-                (self.variable("AWS_ACCESS_KEY_ID"), self.variable("AWS_SECRET_ACCESS_KEY"))
-        {
-            let session = self.variable("AWS_SESSION_TOKEN").map(str::to_owned);
-            return Some(AwsKeys::new(id.to_owned(), secret.to_owned(), session));
+    /// Returns a client of AWS with these keys, or with those of `profile`. Without either, the credential chain of AWS
+    /// decides.
+    ///
+    /// # Errors
+    /// Fails if a proxy or a certificate bundle of the environment cannot be used.
+    pub(crate) fn aws(
+        &self,
+        keys: Option<AwsKeys>,
+        profile: Option<String>,
+        region: &str,
+    ) -> Result<AwsClient, AwsError> {
+        let region = Some(region.to_owned());
+        AwsClient::new(AwsSettings { keys, profile, region, environment: self.environment(), ..AwsSettings::default() })
+    }
+
+    /// Returns the environment for clients of clouds.
+    fn environment(&self) -> Environment {
+        let environment: Environment = self.environment.clone().into_iter().collect();
+        match &self.home {
+            Some(home) => environment.with("HOME", home.to_string_lossy()),
+            None => environment,
         }
-        let profile = profile.or_else(|| self.variable("AWS_PROFILE")).unwrap_or("default");
-        let file = |named_by: &str, name: &str| -> Vec<PathBuf> {
-            let path = self.variable(named_by).map(PathBuf::from);
-            path.or_else(|| self.home.as_deref().map(|home| home.join(".aws").join(name))).into_iter().collect()
-        };
-        let files = AwsSharedConfig::read(
-            &file("AWS_SHARED_CREDENTIALS_FILE", "credentials"),
-            &file("AWS_CONFIG_FILE", "config"),
-        );
-        let keys = files.profile(profile)?.keys()?;
-        Some(AwsKeys::new(keys.id, keys.secret, keys.session))
     }
 
     /// Returns the login for the repository `name` of a container registry, from the configuration file of Docker or
@@ -94,48 +81,5 @@ impl Stores {
 
     fn variable(&self, name: &str) -> Option<&str> {
         self.environment.get(name).map(String::as_str).filter(|text| !text.is_empty())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-
-    fn stores(variables: &[(&str, &str)], home: Option<&Path>) -> Stores {
-        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Stores::new(variables, home.map(Path::to_owned))
-    }
-
-    #[test]
-    fn keys_come_from_the_environment_or_from_a_profile() {
-        let home = tempfile::tempdir().unwrap();
-        let folder = home.path().join(".aws");
-        std::fs::create_dir(&folder).unwrap();
-        let credentials = "[default]\naws_access_key_id = D\naws_secret_access_key=d\n# no\n[ci]\naws_access_key_id = C\n\
-                           aws_secret_access_key = c=\naws_session_token = t\n";
-        std::fs::write(folder.join("credentials"), credentials).unwrap();
-        std::fs::write(folder.join("config"), "[profile old]\naws_access_key_id=O\naws_secret_access_key=o\n").unwrap();
-        let found = |variables: &[(&str, &str)], profile: Option<&str>| {
-            let keys = stores(variables, Some(home.path())).aws(profile)?;
-            Some((keys.id, keys.secret.secret().to_owned(), keys.session.map(|token| token.secret().to_owned())))
-        };
-        let keys = |id: &str, secret: &str, session: Option<&str>| {
-            Some((id.to_owned(), secret.to_owned(), session.map(str::to_owned)))
-        };
-        assert_eq!(found(&[], None), keys("D", "d", None));
-        assert_eq!(found(&[("AWS_PROFILE", "ci")], None), keys("C", "c=", Some("t")));
-        let given = [("AWS_ACCESS_KEY_ID", "E"), ("AWS_SECRET_ACCESS_KEY", "e"), ("AWS_PROFILE", "ci")];
-        assert_eq!(found(&given, None), keys("E", "e", None));
-        assert_eq!(found(&given, Some("old")), keys("O", "o", None));
-        assert_eq!(found(&[], Some("nowhere")), None);
-        assert_eq!(stores(&[], None).aws(None), None);
-    }
-
-    #[test]
-    fn secrets_are_in_no_text() {
-        let keys = AwsKeys::new("A".to_owned(), "hush".to_owned(), Some("hush".to_owned()));
-        assert!(!format!("{keys:?}").contains("hush"));
     }
 }

@@ -4,14 +4,12 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
+use groma_cloud::http::Resolver;
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, StatusCode, Url};
 
 use super::error::{HttpError, innermost, without_secrets};
-use super::resolver::Resolver;
 use super::response::{Answered, Response, head, unpacked};
-use super::retry::{may_pass, pause};
-use super::route::Route;
 use crate::credentials::Token;
 
 /// The deadline for a whole document, as a multiple of the timeout. Downloads have none, as long as data arrives.
@@ -28,8 +26,6 @@ pub struct HttpOptions {
     pub timeout: Duration,
     /// The delay before the first retry; later ones are longer.
     pub first_pause: Duration,
-    /// Proxies and certificate verification.
-    pub route: Route,
 }
 
 impl Default for HttpOptions {
@@ -39,7 +35,6 @@ impl Default for HttpOptions {
             retries: 1,
             timeout: Duration::from_secs(10),
             first_pause: Duration::from_secs(1),
-            route: Route::default(),
         }
     }
 }
@@ -64,7 +59,7 @@ impl Http {
             .connect_timeout(options.timeout)
             .read_timeout(options.timeout)
             .redirect(reqwest::redirect::Policy::limited(10));
-        let client = options.route.applied_to(builder)?.build().map_err(|error| HttpError::Setup(innermost(&error)))?;
+        let client = builder.build().map_err(|error| HttpError::Setup(innermost(&error)))?;
         Ok(Self { client, options })
     }
 
@@ -289,13 +284,28 @@ fn header_map(token: Option<&Token>, more: &[(&str, &str)]) -> Result<HeaderMap,
     Ok(headers)
 }
 
+/// The maximum delay between two attempts.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Whether a retry may help: the server is overloaded or broken. Status 501 is permanent.
+pub(super) fn may_pass(status: StatusCode) -> bool {
+    status == StatusCode::TOO_MANY_REQUESTS || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
+}
+
+/// Returns the delay after attempt number `attempt` (from 0): doubled each time, or what the server requests.
+pub(super) fn pause(attempt: u32, first: Duration, retry_after: Option<&str>) -> Duration {
+    if let Some(seconds) = retry_after.and_then(|text| text.trim().parse::<u64>().ok()) {
+        return Duration::from_secs(seconds).min(LONGEST);
+    }
+    first.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(LONGEST)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use std::io::Read;
     use std::net::TcpListener;
     use std::time::Instant;
-
-    use super::*;
 
     /// A server that sends one byte after the other, without an end.
     fn dripping() -> Url {
@@ -325,5 +335,21 @@ mod tests {
         let problem = runtime.block_on(http.get(&dripping(), None, 1 << 20)).unwrap_err().to_string();
         assert!(problem.contains("ended after") && problem.contains("did not finish within"), "{problem}");
         assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn pauses_double_up_to_half_a_minute_and_follow_the_server() {
+        let second = Duration::from_secs(1);
+        assert_eq!(pause(0, second, None), second);
+        assert_eq!(pause(3, second, None), Duration::from_secs(8));
+        assert_eq!(pause(99, second, None), LONGEST);
+        assert_eq!(pause(0, second, Some("7")), Duration::from_secs(7));
+        assert_eq!(pause(0, second, Some("9999")), LONGEST);
+    }
+
+    #[test]
+    fn only_what_may_pass_is_asked_again() {
+        assert!(may_pass(StatusCode::SERVICE_UNAVAILABLE) && may_pass(StatusCode::TOO_MANY_REQUESTS));
+        assert!(!may_pass(StatusCode::NOT_FOUND) && !may_pass(StatusCode::NOT_IMPLEMENTED));
     }
 }

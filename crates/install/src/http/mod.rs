@@ -2,14 +2,10 @@
 
 mod client;
 mod error;
-mod resolver;
 mod response;
-mod retry;
-mod route;
 
 pub use client::{Http, HttpOptions};
 pub use error::HttpError;
 pub(crate) use error::without_secrets;
 pub use reqwest::{Method, StatusCode, Url};
 pub use response::Response;
-pub use route::{Route, ServerTrust};

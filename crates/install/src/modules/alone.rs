@@ -27,7 +27,7 @@ pub async fn copy_module(
     discovery: &Discovery,
 ) -> Result<(), FetchError> {
     let scratch = tempfile::tempdir().map_err(FetchError::file("cannot create a temporary directory"))?;
-    let folder = match ModuleSource::parse(address).map_err(FetchError::Other)? {
+    let folder = match ModuleSource::parse(address).map_err(|problem| FetchError::Other(problem.to_string()))? {
         ModuleSource::Local(folder) => folder,
         ModuleSource::Package(package) => fetched(&package, "", scratch.path(), discovery).await?,
         ModuleSource::Registry(module) => {
@@ -54,9 +54,9 @@ pub async fn copy_module(
 
 /// Returns the directory of the module within its package.
 async fn fetched(package: &Package, below: &str, scratch: &Path, discovery: &Discovery) -> Result<PathBuf, FetchError> {
-    let place = scratch.join("package");
-    Fetcher::new(discovery).fetch(&package.address, &place).await?;
-    let mut folder = place;
+    let target = scratch.join("package");
+    Fetcher::new(discovery).fetch(&package.address, &target).await?;
+    let mut folder = target;
     for subfolder in [&package.subfolder[..], below].into_iter().filter(|subfolder| !subfolder.is_empty()) {
         let inner = pattern::expand(&folder, subfolder)?;
         folder = folder.join(inner);

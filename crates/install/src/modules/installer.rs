@@ -127,9 +127,9 @@ impl<'a> ModuleInstaller<'a> {
     }
 
     fn remote(&mut self, request: &ModuleRequest<'_>) -> Located<PathBuf> {
-        let place = self.paths.data_directory.join("modules").join(key(request.path));
-        if let Some(kept) = self.kept(request, &place).cloned() {
-            self.packages.insert(request.path.clone(), place);
+        let package_directory = self.paths.data_directory.join("modules").join(key(request.path));
+        if let Some(kept) = self.kept(request, &package_directory).cloned() {
+            self.packages.insert(request.path.clone(), package_directory);
             return self.note(request, kept.version, kept.directory, Report::Never);
         }
         let (package, version, subfolder) = match request.source {
@@ -157,11 +157,11 @@ impl<'a> ModuleInstaller<'a> {
             }
             ModuleSource::Local(relative) => return self.local(request, relative),
         };
-        let target = self.paths.root.join(&place);
+        let target = self.paths.root.join(&package_directory);
         let fetched = self.runtime.block_on(self.fetcher.fetch(&package, &target));
         fetched.map_err(|error| not_fetched(request, &package, &error))?;
         let inner = pattern::expand(&target, &subfolder).map_err(|error| not_fetched(request, &package, &error))?;
-        let directory = if inner.is_empty() { place.clone() } else { place.join(&inner) };
+        let directory = if inner.is_empty() { package_directory.clone() } else { package_directory.join(&inner) };
         if !self.paths.root.join(&directory).is_dir() {
             return Err(problem(
                 request.source_span,
@@ -172,17 +172,17 @@ impl<'a> ModuleInstaller<'a> {
                 ),
             ));
         }
-        self.packages.insert(request.path.clone(), place);
+        self.packages.insert(request.path.clone(), package_directory);
         self.note(request, version, directory, Report::Always)
     }
 
     /// Returns the installed module for a call, if it can be reused.
-    fn kept(&self, request: &ModuleRequest<'_>, place: &Path) -> Option<&InstalledModule> {
+    fn kept(&self, request: &ModuleRequest<'_>, directory: &Path) -> Option<&InstalledModule> {
         let module = self.before.get(request.path).filter(|_| self.freshness == Freshness::Keep)?;
         let fits = request.source.is(&module.source, &self.paths.default_registry)
             && module.version.as_ref().is_none_or(|version| request.version.allow(version))
             && module.version.is_some() == matches!(request.source, ModuleSource::Registry(_))
-            && module.directory.starts_with(place)
+            && module.directory.starts_with(directory)
             && self.paths.root.join(&module.directory).is_dir();
         fits.then_some(module)
     }

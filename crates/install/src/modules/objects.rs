@@ -1,19 +1,14 @@
 //! Archives in object stores: S3, S3-compatible services, and Google Cloud Storage.
 
-use std::time::SystemTime;
-
-use aws_credential_types::Credentials;
-use aws_sigv4::http_request::{
-    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode,
-    sign,
-};
-use aws_sigv4::sign::v4;
+use groma_cloud::TokenError;
+use groma_cloud::aws::{AwsClient, AwsError, AwsKeys, AwsService};
+use groma_cloud::google::GoogleCredentials;
 use reqwest::Url;
 
 use super::error::FetchError;
 use super::query::take;
 use super::shown::shown;
-use crate::credentials::{AwsKeys, Stores};
+use crate::credentials::Stores;
 
 /// An object in a store, with the credentials for it.
 pub(super) struct Object {
@@ -25,8 +20,13 @@ pub(super) struct Object {
 /// Credentials for an object store.
 enum Who {
     Anybody,
-    Google(String),
-    Aws { region: String, keys: AwsKeys },
+    Google(GoogleCredentials),
+    Aws {
+        region: String,
+        client: AwsClient,
+        /// The profile that the address names, whose credentials are then required.
+        profile: Option<String>,
+    },
 }
 
 /// The default endpoint of Google Cloud Storage.
@@ -49,16 +49,10 @@ impl Object {
         if let Some(version) = version {
             url.query_pairs_mut().append_pair("versionId", &version);
         }
-        let keys = match (id, secret) {
-            (Some(id), Some(secret)) => Some(AwsKeys::new(id, secret, session)),
-            _ => stores.aws(profile.as_deref()),
-        };
-        if keys.is_none() && profile.is_some() {
-            let profile = profile.unwrap_or_default();
-            return Err(FetchError::Other(format!("there are no keys of the AWS profile {profile:?}")));
-        }
+        let keys = id.zip(secret).map(|(id, secret)| AwsKeys::new(id, secret, session));
         let region = region.unwrap_or_else(|| region_of(url.host_str().unwrap_or_default()));
-        Ok(Self { url, who: keys.map_or(Who::Anybody, |keys| Who::Aws { region, keys }) })
+        let client = stores.aws(keys, profile.clone(), &region).map_err(|error| unusable(&error))?;
+        Ok(Self { url, who: Who::Aws { region, client, profile } })
     }
 
     /// Parses a Cloud Storage address: `https://www.googleapis.com/storage/VERSION/BUCKET/OBJECT`.
@@ -68,20 +62,34 @@ impl Object {
         let object = object.ok_or_else(|| {
             FetchError::Other(format!("{:?} is not a valid URL of a Cloud Storage object", shown(address)))
         })?;
-        let place = stores.google_address();
-        let url = parsed(&format!("{}/{object}", place.as_deref().unwrap_or(GOOGLE).trim_end_matches('/')))?;
-        let who = stores.google().map_or(Who::Anybody, |token| Who::Google(format!("Bearer {}", token.secret())));
-        Ok(Self { url, who })
+        let url = stores.google_address();
+        let url = parsed(&format!("{}/{object}", url.as_deref().unwrap_or(GOOGLE).trim_end_matches('/')))?;
+        let credentials = stores.google().transpose();
+        let credentials =
+            credentials.map_err(|error| FetchError::Other(format!("cannot use Google Cloud: {error}")))?;
+        Ok(Self { url, who: credentials.map_or(Who::Anybody, Who::Google) })
     }
 
     /// Returns the headers that authenticate a request for `url`, which must not contain our own query arguments.
-    pub(super) fn headers(&self, url: &Url) -> Result<Vec<(String, String)>, FetchError> {
+    /// Without credentials there are none, because public objects need none.
+    pub(super) async fn headers(&self, url: &Url) -> Result<Vec<(String, String)>, FetchError> {
         match &self.who {
             Who::Anybody => Ok(Vec::new()),
-            Who::Google(token) => Ok(vec![("authorization".to_owned(), token.clone())]),
-            Who::Aws { region, keys } => signed(url, region, keys, SystemTime::now()),
+            Who::Google(credentials) => match credentials.token().await {
+                Ok(token) => Ok(vec![("authorization".to_owned(), format!("Bearer {}", token.reveal()))]),
+                Err(TokenError::Missing(_)) => Ok(Vec::new()),
+                Err(error) => Err(FetchError::Other(format!("cannot get a token of Google Cloud: {error}"))),
+            },
+            Who::Aws { region, client, profile } => match client.signed_headers(url, AwsService::S3, region).await {
+                Err(AwsError::MissingCredentials(_)) if profile.is_none() => Ok(Vec::new()),
+                signed => signed.map_err(|error| unusable(&error)),
+            },
         }
     }
+}
+
+fn unusable(error: &AwsError) -> FetchError {
+    FetchError::Other(format!("cannot use AWS: {error}"))
 }
 
 fn parsed(address: &str) -> Result<Url, FetchError> {
@@ -97,34 +105,8 @@ fn region_of(host: &str) -> String {
     region.unwrap_or(FIRST_REGION).to_owned()
 }
 
-/// Returns the headers that sign a request for `url` with `keys` (Signature Version 4).
-fn signed(url: &Url, region: &str, keys: &AwsKeys, time: SystemTime) -> Result<Vec<(String, String)>, FetchError> {
-    let failed = |error: &dyn std::fmt::Display| FetchError::Other(format!("cannot sign the request: {error}"));
-    let session = keys.session.as_ref().map(|token| token.secret().to_owned());
-    let identity = Credentials::new(&*keys.id, keys.secret.secret(), session, None, "module source").into();
-    let mut settings = SigningSettings::default();
-    settings.percent_encoding_mode = PercentEncodingMode::Single;
-    settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
-    settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
-    let parameters = v4::SigningParams::builder()
-        .identity(&identity)
-        .region(region)
-        .name("s3")
-        .time(time)
-        .settings(settings)
-        .build()
-        .map_err(|error| failed(&error))?
-        .into();
-    let request = SignableRequest::new("GET", url.as_str(), std::iter::empty(), SignableBody::Bytes(&[]))
-        .map_err(|error| failed(&error))?;
-    let (instructions, _) = sign(request, &parameters).map_err(|error| failed(&error))?.into_parts();
-    Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, UNIX_EPOCH};
-
     use super::*;
 
     #[test]
@@ -150,27 +132,8 @@ mod tests {
                 .map(|object| object.url.to_string())
                 .map_err(|error| error.to_string())
         };
-        let place = "https://s3-eu-west-1.amazonaws.com/bucket/m.zip";
-        assert_eq!(object("version=a%2Bb&region=eu-west-1"), Ok(format!("{place}?versionId=a%2Bb")));
-        assert_eq!(object("region=eu-west-1"), Ok(place.to_owned()));
-    }
-
-    /// The example for a request without a body in the public description of the signature, with the headers that we send.
-    #[test]
-    fn requests_are_signed_for_region_and_time() {
-        let url = Url::parse("https://s3-eu-west-1.amazonaws.com/bucket/a%20b.zip").unwrap();
-        let keys = AwsKeys::new("AKID".to_owned(), "secret".to_owned(), Some("session".to_owned()));
-        let time = UNIX_EPOCH + Duration::from_secs(1_369_353_600);
-        let headers = signed(&url, "eu-west-1", &keys, time).unwrap();
-        let header = |wanted: &str| headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
-        assert_eq!(header("x-amz-date"), Some("20130524T000000Z"));
-        assert_eq!(header("x-amz-security-token"), Some("session"));
-        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(header("x-amz-content-sha256"), Some(empty));
-        let authorization = header("authorization").unwrap();
-        let scope = "AWS4-HMAC-SHA256 Credential=AKID/20130524/eu-west-1/s3/aws4_request, SignedHeaders=host;";
-        assert!(authorization.starts_with(scope), "{authorization}");
-        let elsewhere = signed(&url, "eu-west-2", &keys, time).unwrap();
-        assert_ne!(headers, elsewhere);
+        let url = "https://s3-eu-west-1.amazonaws.com/bucket/m.zip";
+        assert_eq!(object("version=a%2Bb&region=eu-west-1"), Ok(format!("{url}?versionId=a%2Bb")));
+        assert_eq!(object("region=eu-west-1"), Ok(url.to_owned()));
     }
 }

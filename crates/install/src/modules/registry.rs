@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::error::FetchError;
 use super::web::relative_to;
 use crate::discovery::Discovery;
+use crate::discovery::allows;
 use crate::http::Response;
-use crate::versions::allows;
 
 /// The maximum size of a registry response in bytes.
 const LARGEST_ANSWER: u64 = 64 << 20;

@@ -60,7 +60,7 @@ pub(super) async fn fetch_object(http: &Http, object: &Object, target: &Path) ->
                 .to_owned(),
         )
     })?;
-    let headers = object.headers(&url)?;
+    let headers = object.headers(&url).await?;
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     unpack(http, &url, &headers, kind, sum.as_deref(), target).await
 }
@@ -113,12 +113,12 @@ async fn ask(http: &Http, url: &Url) -> Result<Package, FetchError> {
 pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError> {
     let is_relative = ["/", "./", "../"].iter().any(|prefix| source.starts_with(prefix));
     if !is_relative {
-        return Package::parse(source).map_err(FetchError::Other);
+        return Package::parse(source).map_err(|problem| FetchError::Other(problem.to_string()));
     }
-    let (place, _) = source.split_at(source.find("//").unwrap_or(source.len()));
+    let (path, _) = source.split_at(source.find("//").unwrap_or(source.len()));
     let query = source.split_once('?').map(|(_, query)| query);
-    let place = place.split('?').next().unwrap_or_default();
-    let mut address = url.join(place).map_err(|error| {
+    let path = path.split('?').next().unwrap_or_default();
+    let mut address = url.join(path).map_err(|error| {
         FetchError::Other(format!("the server responded with the invalid address {source:?}: {error}"))
     })?;
     address.set_query(query);
@@ -127,8 +127,8 @@ pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError
 
 /// Returns the subdirectory after `//` of a relative address.
 fn subfolder_of(source: &str) -> String {
-    let place = source.split('?').next().unwrap_or_default();
-    place.split_once("//").map(|(_, subfolder)| subfolder.trim_matches('/').to_owned()).unwrap_or_default()
+    let path = source.split('?').next().unwrap_or_default();
+    path.split_once("//").map(|(_, subfolder)| subfolder.trim_matches('/').to_owned()).unwrap_or_default()
 }
 
 /// Reads the content of `<meta name="terraform-get" content="…">`.

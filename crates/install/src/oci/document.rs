@@ -46,19 +46,28 @@ pub struct Machine {
     pub architecture: String,
 }
 
+/// The reason why a manifest is not that of an archive.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ManifestError {
+    #[error("it holds {found:?} where {wanted:?} is expected")]
+    WrongType { found: String, wanted: String },
+    #[error("it needs one layer of the type {ARCHIVE:?}")]
+    NotOneArchive,
+}
+
 impl Manifest {
     /// Returns the only archive of an artifact of type `wanted`.
     ///
     /// # Errors
     /// Fails if the artifact has another type, no archive, or several.
-    pub(crate) fn archive(&self, wanted: &str) -> Result<&Descriptor, String> {
+    pub(crate) fn archive(&self, wanted: &str) -> Result<&Descriptor, ManifestError> {
         if self.artifact_type != wanted {
-            return Err(format!("it holds {:?} where {wanted:?} is expected", self.artifact_type));
+            return Err(ManifestError::WrongType { found: self.artifact_type.clone(), wanted: wanted.to_owned() });
         }
         let mut archives = self.layers.iter().filter(|layer| layer.media_type == ARCHIVE);
         match (archives.next(), archives.next()) {
             (Some(archive), None) => Ok(archive),
-            _ => Err(format!("it needs one layer of the type {ARCHIVE:?}")),
+            _ => Err(ManifestError::NotOneArchive),
         }
     }
 }

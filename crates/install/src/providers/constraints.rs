@@ -2,7 +2,7 @@
 
 use groma_config::version::{Constraint, Constraints, Operator, Version};
 
-use crate::versions::is_named;
+use crate::discovery::is_named;
 
 /// Normalizes constraints: without duplicates, sorted by version, then by operator.
 pub fn constraints_text(constraints: &Constraints) -> String {

@@ -9,8 +9,8 @@ use groma_diagnostics::io_reason;
 use zip::ZipArchive;
 
 use super::hash::{archive_hash, content_hash, folder_hash, is_checksum};
-use super::lock::LOCK_FILE;
 use super::package::{Authentication, Location, PackageMeta, SourceError};
+use super::package_error::{NotLocked, PackageError};
 use super::platform::Platform;
 use super::registry::host_of;
 use super::sources::{Offer, Sources};
@@ -47,7 +47,7 @@ pub(super) async fn fetch(
             check(address, &package, allowed, std::slice::from_ref(&hash))?;
             store
                 .put_link(folder, &target)
-                .map_err(|error| format!("cannot link {}: {error}", target.display(), error = io_reason(&error)))?;
+                .map_err(|error| PackageError::NotLinked { path: target.clone(), reason: io_reason(&error) })?;
             hash
         }
         Location::Archive(_) | Location::Download { .. } | Location::Blob(_) => {
@@ -60,7 +60,7 @@ pub(super) async fn fetch(
     // What was unpacked must be what was verified: a disk that is full or faulty shows here. A folder that was linked was hashed just now.
     if !matches!(store.hash_among(&target, std::slice::from_ref(&hash)), Ok(found) if found == hash) {
         store.remove(&target);
-        return Err(format!("the package at {} differs from its archive", target.display()).into());
+        return Err(PackageError::Differs(target).into());
     }
     Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
 }
@@ -72,8 +72,8 @@ pub(super) async fn hashes(
     offer: &Offer,
     platform: &Platform,
     allowed: &[Arc<str>],
-) -> Result<Fetched, String> {
-    let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
+) -> Result<Fetched, SourceError> {
+    let package = sources.package(address, offer, platform).await?;
     let hash = match &package.location {
         Location::Folder(folder) => folder_hash(folder).map_err(|error| unreadable(&package, &error))?,
         Location::Archive(_) | Location::Download { .. } | Location::Blob(_) => {
@@ -90,10 +90,10 @@ pub(super) async fn archive(
     offer: &Offer,
     platform: &Platform,
     allowed: &[Arc<str>],
-) -> Result<(File, Authentication), String> {
-    let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
+) -> Result<(File, Authentication), SourceError> {
+    let package = sources.package(address, offer, platform).await?;
     if let Location::Folder(folder) = &package.location {
-        return Err(format!("{} is an unpacked package; only archives can be mirrored", folder.display()));
+        return Err(PackageError::Unpacked(folder.clone()).into());
     }
     let archive = obtain(sources, &package).await?;
     verified(address, &package, allowed, &archive)?;
@@ -101,7 +101,7 @@ pub(super) async fn archive(
 }
 
 /// Opens the archive of a package. A download goes to an unnamed file, so that a killed run leaves nothing behind.
-async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, String> {
+async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, SourceError> {
     match &package.location {
         Location::Download { url, .. } => download(sources, url).await,
         Location::Blob(blob) => {
@@ -111,23 +111,23 @@ async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, String
             registry
                 .blob(repository, descriptor, &mut file, Limits::PROVIDER.bytes)
                 .await
-                .map_err(|error| error.to_string())?;
+                .map_err(SourceError::failed)?;
             Ok(file)
         }
         Location::Folder(path) | Location::Archive(path) => {
-            File::open(path).map_err(|error| unreadable(package, &error))
+            Ok(File::open(path).map_err(|error| unreadable(package, &error))?)
         }
     }
 }
 
-fn temporary() -> Result<File, String> {
-    tempfile::tempfile().map_err(|error| format!("cannot create a temporary file: {error}", error = io_reason(&error)))
+fn temporary() -> Result<File, PackageError> {
+    tempfile::tempfile().map_err(|error| PackageError::NoTemporaryFile(io_reason(&error)))
 }
 
-async fn download(sources: &Sources, url: &Url) -> Result<File, String> {
+async fn download(sources: &Sources, url: &Url) -> Result<File, SourceError> {
     // Only over https: a token must not be read by others on the way.
     let token = match url.scheme() {
-        "https" => sources.discovery.token(&host_of(url)).await.map_err(|error| error.to_string())?,
+        "https" => sources.discovery.token(&host_of(url)).await.map_err(SourceError::failed)?,
         _ => None,
     };
     let http = sources.discovery.http();
@@ -136,10 +136,13 @@ async fn download(sources: &Sources, url: &Url) -> Result<File, String> {
         let mut file = temporary()?;
         match http.download(url, token.as_ref(), &[], &mut file, Limits::PROVIDER.bytes).await {
             Ok(answer) if answer.status.is_success() => return Ok(file),
-            Ok(answer) => return Err(format!("unsuccessful request to {}: {}", without_secrets(url), answer.status)),
+            Ok(answer) => {
+                let (url, status) = (without_secrets(url).to_string(), answer.status.to_string());
+                return Err(PackageError::Refused { url, status }.into());
+            }
             // What is there of it is of no use.
             Err(HttpError::Truncated { .. }) if attempt < http.retries() => attempt += 1,
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(SourceError::failed(error)),
         }
     }
 }
@@ -150,22 +153,19 @@ fn verified(
     package: &PackageMeta,
     allowed: &[Arc<str>],
     archive: &File,
-) -> Result<Arc<str>, String> {
+) -> Result<Arc<str>, SourceError> {
     let outer = archive_hash(archive).map_err(|error| unreadable(package, &error))?;
     // A wrong checksum says more than that the archive cannot be read.
     if package.required.iter().all(|hash| hash.starts_with("zh:")) {
         check_source(package, std::slice::from_ref(&outer))?;
     }
     let mut file = archive;
-    check_entries(&mut file, Limits::PROVIDER).map_err(|error| error.to_string())?;
-    let mut opened = ZipArchive::new(file).map_err(|error| {
-        format!(
-            "failed to open the provider archive, which comes from {}: {error}. See what is there: a page to log in, or of a proxy, is no \
-             package",
-            package.location
-        )
+    check_entries(&mut file, Limits::PROVIDER).map_err(SourceError::failed)?;
+    let mut opened = ZipArchive::new(file).map_err(|error| PackageError::NoArchive {
+        location: package.location.to_string(),
+        reason: error.to_string(),
     })?;
-    let inner = content_hash(&mut opened).map_err(|error| format!("failed to read the provider archive: {error}"))?;
+    let inner = content_hash(&mut opened).map_err(|error| PackageError::Damaged(error.to_string()))?;
     check(address, package, allowed, &[Arc::clone(&inner), outer])?;
     Ok(inner)
 }
@@ -175,7 +175,7 @@ fn check(
     package: &PackageMeta,
     allowed: &[Arc<str>],
     found: &[Arc<str>],
-) -> Result<(), String> {
+) -> Result<(), PackageError> {
     check_source(package, found)?;
     // An unpacked package has no hash of an archive, and hashes of a kind that is to come say nothing yet.
     let comparable = |hash: &&Arc<str>| found.iter().any(|own| own.split(':').next() == hash.split(':').next());
@@ -184,16 +184,13 @@ fn check(
         return Ok(());
     }
     let found: Vec<&str> = found.iter().map(|hash| &**hash).collect();
-    Err(format!(
-        "the current package for {address} {} doesn't match any of the checksums previously recorded in the dependency lock file\n\nThe \
-         package comes from {} and has:\n  {}\nThe lock file has:\n{}\nThe lock file may have been written on another platform: \
-         \"providers lock\" adds the checksums of this one. Otherwise the package was replaced at its source: find out why before you \
-         trust it. Only then delete the provider's block in {LOCK_FILE} and run init again",
-        package.version,
-        package.location,
-        found.join("\n  "),
-        listed(&comparable)
-    ))
+    Err(PackageError::NotLocked(Box::new(NotLocked {
+        address: address.clone(),
+        version: package.version.clone(),
+        location: package.location.to_string(),
+        found: found.join("\n  "),
+        allowed: listed(&comparable),
+    })))
 }
 
 /// Joins the first checksums of a list for a message: a lock file for many platforms has dozens.
@@ -206,24 +203,24 @@ fn listed(hashes: &[&str]) -> String {
     }
 }
 
-fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String> {
+fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), PackageError> {
     let known: Vec<&Arc<str>> = package.required.iter().filter(|hash| is_checksum(hash)).collect();
     if known.is_empty() || found.iter().any(|hash| known.contains(&hash)) {
         return Ok(());
     }
     let words: Vec<&str> = known.iter().map(|hash| &***hash).collect();
     let found: Vec<&str> = found.iter().map(|hash| &**hash).collect();
-    Err(format!("archive has incorrect checksum {} (expected {})", found.join(" and "), words.join(" or ")))
+    Err(PackageError::WrongChecksum { found: found.join(" and "), expected: words.join(" or ") })
 }
 
 /// Moves a package to its final directory. An existing one stays, because other processes may be using it.
-fn unpack(store: &Store, archive: &File, target: &Path, hash: &Arc<str>) -> Result<(), String> {
+fn unpack(store: &Store, archive: &File, target: &Path, hash: &Arc<str>) -> Result<(), PackageError> {
     if matches!(store.hash(target), Ok(found) if found == *hash) {
         return Ok(());
     }
-    store.put_archive(archive, target).map_err(|error| io_reason(&error))
+    store.put_archive(archive, target).map_err(|error| PackageError::NotUnpacked(io_reason(&error)))
 }
 
-fn unreadable(package: &PackageMeta, error: &std::io::Error) -> String {
-    format!("cannot read the package that comes from {}: {error}", package.location)
+fn unreadable(package: &PackageMeta, error: &std::io::Error) -> PackageError {
+    PackageError::Unreadable { location: package.location.to_string(), reason: error.to_string() }
 }

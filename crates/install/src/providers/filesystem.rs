@@ -41,19 +41,19 @@ pub fn packages(root: &Path, address: &ProviderAddress, platform: &Platform) -> 
         }
     };
     let mut found = Vec::new();
-    let mut elsewhere = BTreeSet::new();
+    let mut other_platforms = BTreeSet::new();
     for entry in entries {
         let entry = entry.map_err(|error| SourceError::Failed(format!("cannot list {}: {error}", folder.display())))?;
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
         let meta = match path.is_dir() {
-            true => unpacked(&path, &name, platform, &mut elsewhere)?,
-            false => packed(path, &name, address, platform, &mut elsewhere),
+            true => unpacked(&path, &name, platform, &mut other_platforms)?,
+            false => packed(path, &name, address, platform, &mut other_platforms),
         };
         found.extend(meta);
     }
-    if found.is_empty() && !elsewhere.is_empty() {
-        let platforms: Vec<String> = elsewhere.into_iter().collect();
+    if found.is_empty() && !other_platforms.is_empty() {
+        let platforms: Vec<String> = other_platforms.into_iter().collect();
         return Err(SourceError::NotFound(format!(
             "{} has packages of {address} for {}, and none for {platform}, the platform that they are needed for",
             root.display(),
@@ -69,12 +69,12 @@ pub fn holds(root: &Path, address: &ProviderAddress) -> bool {
 }
 
 /// Returns the package for `platform` in the directory of a version. Adds the other platforms that it has to
-/// `elsewhere`.
+/// `other_platforms`.
 fn unpacked(
     folder: &Path,
     name: &str,
     platform: &Platform,
-    elsewhere: &mut BTreeSet<String>,
+    other_platforms: &mut BTreeSet<String>,
 ) -> Result<Option<PackageMeta>, SourceError> {
     let Ok(version) = name.parse::<Version>() else { return Ok(None) };
     let package = folder.join(platform.to_string());
@@ -87,7 +87,7 @@ fn unpacked(
     }
     for entry in std::fs::read_dir(folder).map_err(unreadable)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        elsewhere.extend(name.parse::<Platform>().is_ok().then_some(name));
+        other_platforms.extend(name.parse::<Platform>().is_ok().then_some(name));
     }
     Ok(None)
 }
@@ -97,7 +97,7 @@ fn packed(
     name: &str,
     address: &ProviderAddress,
     platform: &Platform,
-    elsewhere: &mut BTreeSet<String>,
+    other_platforms: &mut BTreeSet<String>,
 ) -> Option<PackageMeta> {
     let rest = name.strip_prefix(&format!("terraform-provider-{}_", address.type_name))?.strip_suffix(".zip")?;
     let (version, found) = rest.split_once('_')?;
@@ -105,7 +105,7 @@ fn packed(
     if found == platform.to_string() {
         return Some(meta(version, Location::Archive(path)));
     }
-    elsewhere.insert(found.to_owned());
+    other_platforms.insert(found.to_owned());
     None
 }
 

@@ -1,7 +1,7 @@
 //! Provider installation: selects versions, installs packages, and returns the new content of the lock file.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt, stream};
@@ -14,6 +14,7 @@ use super::fetch::{Fetched, fetch};
 use super::hash::is_checksum;
 use super::lock::{Lock, Locks};
 use super::package::{Authentication, SourceError};
+use super::package_error::{PackageError, VersionError};
 use super::platform::Platform;
 use super::sources::{Offer, Sources};
 use super::store::Store;
@@ -26,7 +27,7 @@ const AT_ONCE: usize = 6;
 pub enum Event<'a> {
     /// The version in the lock file is used.
     Reusing(&'a ProviderAddress),
-    /// The available versions are being requested. Holds the constraints, empty if there are none.
+    /// The available versions are being requested. Holds the version constraints, which may be empty.
     Finding(&'a ProviderAddress, String),
     /// The installation of a package begins.
     Installing(&'a ProviderAddress, &'a Version),
@@ -146,7 +147,7 @@ impl Installer {
         locks: &Locks,
         selecting: Selecting,
         report: Report<'_>,
-    ) -> Vec<(&'a ProviderAddress, &'a Constraints, Result<Choice, String>)> {
+    ) -> Vec<(&'a ProviderAddress, &'a Constraints, Result<Choice, SourceError>)> {
         let choices = stream::iter(needed).map(|(address, constraints)| async move {
             let locked = locks.providers.get(address).filter(|_| selecting == Selecting::Locked);
             (address, constraints, self.choose(address, constraints, locked, report).await)
@@ -154,7 +155,7 @@ impl Installer {
         choices.buffered(AT_ONCE).collect().await
     }
 
-    fn cannot_query(&self, address: &ProviderAddress, problem: &str) -> Diagnostic {
+    fn cannot_query(&self, address: &ProviderAddress, problem: &SourceError) -> Diagnostic {
         Diagnostic::error(
             "Failed to query available provider packages",
             format!(
@@ -173,29 +174,28 @@ impl Installer {
         constraints: &Constraints,
         locked: Option<&Lock>,
         report: Report<'_>,
-    ) -> Result<Choice, String> {
+    ) -> Result<Choice, SourceError> {
         if let Some(lock) = locked {
             report(Event::Reusing(address));
             if !allows(constraints, &lock.version) {
-                return Err(format!(
-                    "locked provider {address} {} does not match configured version constraint {}; must use {} init -upgrade to allow \
-                     selection of new versions",
-                    lock.version,
-                    constraints_text(constraints),
-                    self.command
-                ));
+                return Err(VersionError::Locked {
+                    address: address.clone(),
+                    version: lock.version.clone(),
+                    constraints: constraints_text(constraints),
+                    command: self.command.to_string(),
+                }
+                .into());
             }
             return Ok(Choice { version: lock.version.clone(), offer: None, warnings: Vec::new() });
         }
         report(Event::Finding(address, constraints_text(constraints)));
-        let (offers, warnings) =
-            self.sources.offers(address, &self.platform).await.map_err(|error| error.to_string())?;
+        let (offers, warnings) = self.sources.offers(address, &self.platform).await?;
         let newest = offers.into_iter().filter(|offer| allows(constraints, &offer.version));
         let newest = newest.max_by(|a, b| a.version.cmp(&b.version));
         match newest {
             Some(offer) => Ok(Choice { version: offer.version.clone(), offer: Some(offer), warnings }),
-            None if constraints.is_empty() => Err(format!("provider {address} has no released versions")),
-            None => Err(format!("no available releases match the given constraints {}", constraints_text(constraints))),
+            None if constraints.is_empty() => Err(VersionError::NoReleases(address.clone()).into()),
+            None => Err(VersionError::NoMatch(constraints_text(constraints)).into()),
         }
     }
 
@@ -248,7 +248,7 @@ impl Installer {
         version: &Version,
         lock: Option<&Lock>,
         target: &Path,
-    ) -> Result<Option<Ensured>, String> {
+    ) -> Result<Option<Ensured>, PackageError> {
         let Some(cache) = &self.cache else { return Ok(None) };
         let cached = cache.store.folder(address, version, &self.platform);
         let Ok(hash) = self.store.hash(&cached) else { return Ok(None) };
@@ -261,14 +261,13 @@ impl Installer {
         Ok(Some(if is_locked { Ensured::Known } else { Ensured::Unvouched(hash) }))
     }
 
-    async fn offer_of(&self, address: &ProviderAddress, version: &Version) -> Result<Offer, String> {
-        let (offers, _) = self.sources.offers(address, &self.platform).await.map_err(|error| error.to_string())?;
+    async fn offer_of(&self, address: &ProviderAddress, version: &Version) -> Result<Offer, SourceError> {
+        let (offers, _) = self.sources.offers(address, &self.platform).await.map_err(SourceError::failed)?;
         offers.into_iter().find(|offer| offer.version == *version).ok_or_else(|| {
-            SourceError::NotFound(format!(
+            SourceError::Failed(format!(
                 "provider {address} {version} is not available: none of the sources has this version for {}",
                 self.platform
             ))
-            .to_string()
         })
     }
 }
@@ -354,6 +353,6 @@ fn matches(store: &Store, folder: &Path, hashes: &[Arc<str>]) -> bool {
         && store.hash(folder).is_ok_and(|hash| hashes.contains(&hash))
 }
 
-fn cannot_write(target: &Path, error: &std::io::Error) -> String {
-    format!("cannot put the package at {}: {error}", PathBuf::from(target).display(), error = io_reason(error))
+fn cannot_write(target: &Path, error: &std::io::Error) -> PackageError {
+    PackageError::NotPut { path: target.to_owned(), reason: io_reason(error) }
 }

@@ -138,7 +138,7 @@ mod tests {
     const PROGRAM: &str = "terraform-provider-tool";
 
     /// A package, notes, and a time at which the package has settled; nothing where the file system of the test does not serve.
-    fn settled() -> Option<(tempfile::TempDir, PathBuf, Notes, SystemTime)> {
+    fn recorded_package() -> Option<(tempfile::TempDir, PathBuf, Notes, SystemTime)> {
         let root = tempfile::tempdir().unwrap();
         let package = root.path().join("package");
         fs::create_dir_all(package.join("docs")).unwrap();
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_package_that_has_not_changed_is_not_hashed_again() {
-        let Some((_root, package, notes, now)) = settled() else { return };
+        let Some((_root, package, notes, now)) = recorded_package() else { return };
         let hash = notes.hash_at(now, &package, &[]).unwrap();
         assert_eq!(hash, folder_hash(&package).unwrap());
         forge(&notes, "h1:noted");
@@ -197,9 +197,9 @@ mod tests {
             }),
             ("a link to something else", |package| {
                 let program = package.join(PROGRAM);
-                let elsewhere = package.with_file_name("elsewhere");
-                fs::rename(&program, &elsewhere).unwrap();
-                std::os::unix::fs::symlink(elsewhere, program).unwrap();
+                let other_directory = package.with_file_name("elsewhere");
+                fs::rename(&program, &other_directory).unwrap();
+                std::os::unix::fs::symlink(other_directory, program).unwrap();
             }),
             ("a further file", |package| fs::write(package.join("docs/more"), "").unwrap()),
             ("one file less", |package| fs::remove_file(package.join("docs/LICENSE")).unwrap()),
@@ -209,7 +209,7 @@ mod tests {
             }),
         ];
         for (what, change) in changes {
-            let Some((_root, package, notes, now)) = settled() else { return };
+            let Some((_root, package, notes, now)) = recorded_package() else { return };
             notes.hash_at(now, &package, &[]).unwrap();
             forge(&notes, "h1:noted");
             change(&package);
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_was_changed_just_now_is_not_noted() {
-        let Some((_root, package, notes, now)) = settled() else { return };
+        let Some((_root, package, notes, now)) = recorded_package() else { return };
         notes.hash_at(SystemTime::now(), &package, &[]).unwrap();
         // Nor what was changed in the future: the clock was set back.
         notes.hash_at(now - Duration::from_secs(60), &package, &[]).unwrap();
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn notes_of_others_old_ones_and_damaged_ones_are_not_believed() {
-        let Some((_root, package, notes, now)) = settled() else { return };
+        let Some((_root, package, notes, now)) = recorded_package() else { return };
         let hash = notes.hash_at(now, &package, &[]).unwrap();
         let path = fs::read_dir(&notes.folder).unwrap().next().unwrap().unwrap().path();
         forge(&notes, "h1:noted");

@@ -67,7 +67,7 @@ pub(super) async fn package(
         SourceError::NotFound(format!("the mirror has no package of {address} {version} for {platform}"))
     })?;
     let manifest = registry.manifest(&repository, &target.digest).await.map_err(failed)?;
-    let layer = manifest.archive(TARGET).map_err(SourceError::Failed)?;
+    let layer = manifest.archive(TARGET).map_err(SourceError::failed)?;
     let hash = layer.sha256().map(|digits| format!("zh:{digits}").into());
     Ok(PackageMeta {
         version: version.clone(),

@@ -17,7 +17,8 @@ use super::filesystem::provider_folder;
 use super::hash::{content_hash, folder_hash};
 use super::installer::{Cache, CacheTrust};
 use super::lock::Lock;
-use super::package::Authentication;
+use super::package::{Authentication, SourceError};
+use super::package_error::{PackageError, VersionError};
 use super::platform::Platform;
 use super::sources::{Offer, Sources};
 
@@ -62,7 +63,7 @@ impl Sources {
         constraints: &Constraints,
         lock: Option<&Lock>,
         platform: &Platform,
-    ) -> Result<Version, String> {
+    ) -> Result<Version, SourceError> {
         self.choose(address, constraints, lock, platform).await.map(|offer| offer.version)
     }
 
@@ -72,18 +73,21 @@ impl Sources {
         constraints: &Constraints,
         lock: Option<&Lock>,
         platform: &Platform,
-    ) -> Result<Offer, String> {
-        let (offers, _) = self.offers(address, platform).await.map_err(|error| error.to_string())?;
+    ) -> Result<Offer, SourceError> {
+        let (offers, _) = self.offers(address, platform).await?;
         let suits = |offer: &Offer| match lock {
             Some(lock) => offer.version == lock.version,
             None => allows(constraints, &offer.version),
         };
         let newest = offers.into_iter().filter(suits).max_by(|a, b| a.version.cmp(&b.version));
-        newest.ok_or_else(|| match lock {
-            Some(lock) => format!("provider {address} {} is not available for {platform}", lock.version),
-            None if constraints.is_empty() => format!("provider {address} has no released versions for {platform}"),
-            None => format!("no available releases match the given constraints {}", constraints_text(constraints)),
-        })
+        let error = || match lock {
+            Some(lock) => not_available(address, &lock.version, platform),
+            None if constraints.is_empty() => {
+                VersionError::NoReleasesFor { address: address.clone(), platform: platform.clone() }
+            }
+            None => VersionError::NoMatch(constraints_text(constraints)),
+        };
+        Ok(newest.ok_or_else(error)?)
     }
 
     /// Returns the hashes of a version for a platform, from a verified package.
@@ -95,7 +99,7 @@ impl Sources {
         address: &ProviderAddress,
         version: &Version,
         platform: &Platform,
-    ) -> Result<LockablePackage, String> {
+    ) -> Result<LockablePackage, SourceError> {
         let offer = self.offer(address, version, platform).await?;
         // A lock file that has no hash of this platform yet cannot speak against the package.
         let fetched = hashes(self, address, &offer, platform, &[]).await?;
@@ -115,22 +119,28 @@ impl Sources {
         platform: &Platform,
         allowed: &[Arc<str>],
         root: &Path,
-    ) -> Result<Authentication, String> {
+    ) -> Result<Authentication, SourceError> {
         let offer = self.offer(address, version, platform).await?;
         let (archive, authentication) = archive(self, address, &offer, platform, allowed).await?;
         let target = archive_path(root, address, version, platform);
-        copy(archive, &target)
-            .map_err(|error| format!("cannot write {}: {error}", target.display(), error = io_reason(&error)))?;
+        copy(archive, &target).map_err(|error| PackageError::NotWritten { path: target, reason: io_reason(&error) })?;
         Ok(authentication)
     }
 
-    async fn offer(&self, address: &ProviderAddress, version: &Version, platform: &Platform) -> Result<Offer, String> {
-        let (offers, _) = self.offers(address, platform).await.map_err(|error| error.to_string())?;
-        offers
-            .into_iter()
-            .find(|offer| offer.version == *version)
-            .ok_or_else(|| format!("provider {address} {version} is not available for {platform}"))
+    async fn offer(
+        &self,
+        address: &ProviderAddress,
+        version: &Version,
+        platform: &Platform,
+    ) -> Result<Offer, SourceError> {
+        let (offers, _) = self.offers(address, platform).await?;
+        let offer = offers.into_iter().find(|offer| offer.version == *version);
+        Ok(offer.ok_or_else(|| not_available(address, version, platform))?)
     }
+}
+
+fn not_available(address: &ProviderAddress, version: &Version, platform: &Platform) -> VersionError {
+    VersionError::NotAvailable { address: address.clone(), version: version.clone(), platform: platform.clone() }
 }
 
 /// Returns the path of an archive in a mirror.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use groma_config::version::Version;
 
+use super::package_error::{PackageError, VersionError};
 use crate::http::{Url, without_secrets};
 use crate::oci::{Descriptor, Repository};
 
@@ -100,11 +101,17 @@ pub enum SourceError {
     /// The source failed.
     #[error("{0}")]
     Failed(String),
+    /// The source has no suitable version.
+    #[error(transparent)]
+    Version(Box<VersionError>),
+    /// The package cannot be used.
+    #[error(transparent)]
+    Package(#[from] PackageError),
 }
 
-impl From<String> for SourceError {
-    fn from(problem: String) -> Self {
-        Self::Failed(problem)
+impl From<VersionError> for SourceError {
+    fn from(error: VersionError) -> Self {
+        Self::Version(Box::new(error))
     }
 }
 

@@ -150,12 +150,9 @@ impl<'a> Registry<'a> {
         address: &ProviderAddress,
     ) -> Result<(Url, T), SourceError> {
         let url = self.base.join(path).map_err(SourceError::failed)?;
-        let answer = self
-            .discovery
-            .http()
-            .get(&url, self.token.as_ref(), LARGEST_DOCUMENT)
-            .await
-            .map_err(|error| format!("could not query provider registry for {address}: {error}"))?;
+        let answer = self.discovery.http().get(&url, self.token.as_ref(), LARGEST_DOCUMENT).await.map_err(|error| {
+            SourceError::Failed(format!("could not query provider registry for {address}: {error}"))
+        })?;
         self.check(&answer, &url, address)?;
         let value = serde_json::from_slice(&answer.body).map_err(|error| {
             let url = without_secrets(&url);
@@ -200,7 +197,7 @@ impl<'a> Registry<'a> {
 }
 
 impl Versions {
-    /// Returns the versions that speak a supported protocol, or all if there are none: the package description then
+    /// Returns the versions that speak a supported protocol, or all versions if no version does: the package description then
     /// names the problem.
     pub(crate) fn listing(self) -> Listing {
         let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_spoken);

@@ -201,15 +201,44 @@ impl Candidates<'_> {
     }
 }
 
+/// The reason why a package directory has no usable executable.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExecutableError {
+    /// The directory cannot be read.
+    #[error("could not read {}: {reason}", folder.display())]
+    Unreadable {
+        /// The package directory.
+        folder: PathBuf,
+        /// The reason of the operating system.
+        reason: String,
+    },
+    /// No executable has the right name.
+    #[error("could not find executable file starting with {prefix} in {}", folder.display())]
+    Missing {
+        /// The beginning of the name.
+        prefix: String,
+        /// The package directory.
+        folder: PathBuf,
+    },
+    /// Several executables have the right name.
+    #[error("found multiple executable files starting with {prefix} in {}", folder.display())]
+    Several {
+        /// The beginning of the name.
+        prefix: String,
+        /// The package directory.
+        folder: PathBuf,
+    },
+}
+
 /// Finds the executable in a package directory: the file whose name begins with `terraform-provider-TYPE`. Ignores
-/// non-executable files beside it, which compilers create in build directories (`terraform-provider-TYPE.d`).
+/// non-executable files next to it, which compilers create in build directories (`terraform-provider-TYPE.d`).
 ///
 /// # Errors
-/// Fails with a message if there is no such file, or several.
-pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, String> {
+/// Fails if there is no such file, or several.
+pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, ExecutableError> {
     let prefix = format!("terraform-provider-{}", address.type_name);
     let entries = std::fs::read_dir(folder)
-        .map_err(|error| format!("could not read {}: {error}", folder.display(), error = io_reason(&error)))?;
+        .map_err(|error| ExecutableError::Unreadable { folder: folder.to_owned(), reason: io_reason(&error) })?;
     let is_program =
         |name: &str| name.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '.']));
     let mut found: Vec<PathBuf> = entries
@@ -223,8 +252,8 @@ pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, S
     }
     match found.len() {
         1 => Ok(found.swap_remove(0)),
-        0 => Err(format!("could not find executable file starting with {prefix} in {}", folder.display())),
-        _ => Err(format!("found multiple executable files starting with {prefix} in {}", folder.display())),
+        0 => Err(ExecutableError::Missing { prefix, folder: folder.to_owned() }),
+        _ => Err(ExecutableError::Several { prefix, folder: folder.to_owned() }),
     }
 }
 
@@ -245,7 +274,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn non_executable_files_beside_the_program_are_ignored() {
+    fn non_executable_files_next_to_the_program_are_ignored() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let address = ProviderAddress::parse("example/files", "registry.terraform.io").expect("an address");
@@ -259,6 +288,8 @@ mod tests {
         write("terraform-provider-files.d", 0o644);
         assert_eq!(executable(folder.path(), &address), Ok(program));
         write("terraform-provider-files_v2", 0o755);
-        assert!(executable(folder.path(), &address).unwrap_err().starts_with("found multiple executable files"));
+        assert!(
+            executable(folder.path(), &address).unwrap_err().to_string().starts_with("found multiple executable files")
+        );
     }
 }

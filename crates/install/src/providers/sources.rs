@@ -19,7 +19,7 @@ use crate::http::Url;
 pub struct Method {
     /// The location of the packages.
     pub source: Source,
-    /// The providers to include; all if there are none.
+    /// The providers to include; all if empty.
     pub include: Vec<Pattern>,
     /// The providers to exclude.
     pub exclude: Vec<Pattern>,

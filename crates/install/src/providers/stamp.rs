@@ -14,13 +14,13 @@ pub(super) struct Stamp {
 
 #[cfg(target_os = "linux")]
 impl Stamp {
-    /// Returns the stamp of the package at `folder`, or `None` if metadata is insufficient because:
+    /// Returns the stamp of the package at `folder`, or `None` if metadata cannot prove that the package is unchanged:
     ///
-    /// * There is something other than files and folders: what a link leads to may change and the link not.
-    /// * A file may be written to by others than its owner, or its owner is neither who runs us nor the administrator: what is written through
-    ///   a mapping into memory that was made before shows in no time of the file until the system has brought it to the disk.
-    /// * The file system is none of those known to set the time of change of an inode at each change, and to let nobody else set it. Servers
-    ///   of the network and file systems that are programs may say what they like; in memory a mapping leaves no trace at all.
+    /// * It contains something other than files and directories. The target of a link may change while the link does not.
+    /// * Users other than the owner may write to a file, or the owner is neither the current user nor root. A write through an earlier
+    ///   memory mapping does not update the file's times until the system flushes it to disk.
+    /// * The file system is not known to update the inode change time at each change and to protect it. Network and FUSE servers may
+    ///   report any time; on tmpfs a write through a mapping leaves no trace.
     pub fn of(folder: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
 

@@ -214,8 +214,8 @@ mod tests {
         let target = folder.path().join("example.com/acme/linux_amd64");
         let problem =
             Store::new(folder.path()).put_archive(&tempfile::tempfile().unwrap(), &target).unwrap_err().to_string();
-        let place = target.parent().unwrap().display();
-        assert!(problem.starts_with(&format!("cannot install packages into {place}: ")), "{problem}");
+        let directory = target.parent().unwrap().display();
+        assert!(problem.starts_with(&format!("cannot install packages into {directory}: ")), "{problem}");
     }
 
     #[tokio::test]

@@ -3,7 +3,6 @@
 mod installation;
 mod read;
 mod text;
-mod values;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -8,8 +8,8 @@ use std::string::FromUtf8Error;
 use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use serde_json::{Map, Value};
 
+use super::installation::{json, text, texts};
 use super::text::{Entry, Setting, parse};
-use super::values::{json, text, texts};
 use super::{CliConfiguration, ConfigSources, HelperSetting};
 use crate::credentials::Token;
 use crate::discovery::Services;

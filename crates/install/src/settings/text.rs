@@ -3,6 +3,8 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
+use thiserror::Error;
+
 /// An entry: its key, block labels and value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Entry {
@@ -22,14 +24,50 @@ pub(super) enum Setting {
     Object(Vec<Entry>),
 }
 
+/// A mistake in a CLI configuration file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("At line {line}: {mistake}")]
+pub(super) struct SyntaxError {
+    line: usize,
+    mistake: Mistake,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+enum Mistake {
+    #[error("unexpected {0:?}")]
+    Unexpected(char),
+    #[error("{0:?} has no value")]
+    NoValue(String),
+    #[error("a name is expected here, and not {}", .0.map_or("the end of the file".to_owned(), |c| format!("{c:?}")))]
+    NoName(Option<char>),
+    #[error("Unknown token: {0:?}; strings must be quoted")]
+    Unquoted(String),
+    #[error("objects are nested too deeply")]
+    DeepObject,
+    #[error("values are nested too deeply")]
+    DeepValue,
+    #[error("object expected closing RBRACE got: EOF")]
+    OpenObject,
+    #[error("a list is not closed")]
+    OpenList,
+    #[error("illegal char escape")]
+    Escape,
+    #[error("literal not terminated")]
+    OpenString,
+    #[error("heredoc has no marker")]
+    NoMarker,
+    #[error("heredoc not terminated")]
+    OpenHeredoc,
+}
+
 /// The maximum nesting depth of values.
 const DEEPEST: usize = 64;
 
 /// Parses a file in HCL 1 or JSON.
 ///
 /// # Errors
-/// Returns the line number and the problem.
-pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
+/// Returns the mistake with its line.
+pub(super) fn parse(text: &str) -> Result<Vec<Entry>, SyntaxError> {
     let mut parser = Parser { text, rest: text.char_indices().peekable(), line: 1 };
     parser.space();
     if parser.peek() == Some('{') {
@@ -38,7 +76,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
     let entries = parser.entries(0)?;
     match parser.peek() {
         None => Ok(entries),
-        Some(other) => Err(parser.wrong(&format!("unexpected {other:?}"))),
+        Some(other) => Err(parser.wrong(Mistake::Unexpected(other))),
     }
 }
 
@@ -59,8 +97,8 @@ impl Parser<'_> {
         Some(c)
     }
 
-    fn wrong(&self, what: &str) -> String {
-        format!("At line {}: {what}", self.line)
+    fn wrong(&self, mistake: Mistake) -> SyntaxError {
+        SyntaxError { line: self.line, mistake }
     }
 
     /// Skips white space and comments.
@@ -95,7 +133,7 @@ impl Parser<'_> {
         }
     }
 
-    fn entries(&mut self, depth: usize) -> Result<Vec<Entry>, String> {
+    fn entries(&mut self, depth: usize) -> Result<Vec<Entry>, SyntaxError> {
         let mut entries = Vec::new();
         loop {
             self.space();
@@ -107,7 +145,7 @@ impl Parser<'_> {
         }
     }
 
-    fn entry(&mut self, depth: usize) -> Result<Entry, String> {
+    fn entry(&mut self, depth: usize) -> Result<Entry, SyntaxError> {
         let line = self.line;
         let key = self.word()?;
         let mut labels = Vec::new();
@@ -120,25 +158,25 @@ impl Parser<'_> {
                 }
                 Some('{') => return Ok(Entry { key, labels, value: Setting::Object(self.object(depth)?), line }),
                 Some(_) => labels.push(self.word()?),
-                None => return Err(self.wrong(&format!("{key:?} has no value"))),
+                None => return Err(self.wrong(Mistake::NoValue(key))),
             }
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Vec<Entry>, String> {
+    fn object(&mut self, depth: usize) -> Result<Vec<Entry>, SyntaxError> {
         if depth > DEEPEST {
-            return Err(self.wrong("objects are nested too deeply"));
+            return Err(self.wrong(Mistake::DeepObject));
         }
         let line = self.line;
         self.next();
         let entries = self.entries(depth + 1)?;
         match self.next() {
             Some('}') => Ok(entries),
-            _ => Err(format!("At line {line}: object expected closing RBRACE got: EOF")),
+            _ => Err(SyntaxError { line, mistake: Mistake::OpenObject }),
         }
     }
 
-    fn word(&mut self) -> Result<String, String> {
+    fn word(&mut self) -> Result<String, SyntaxError> {
         if self.peek() == Some('"') {
             return self.quoted();
         }
@@ -148,15 +186,15 @@ impl Parser<'_> {
             self.next();
         }
         if word.is_empty() {
-            let found = self.peek().map_or("the end of the file".to_owned(), |c| format!("{c:?}"));
-            return Err(self.wrong(&format!("a name is expected here, and not {found}")));
+            let found = self.peek();
+            return Err(self.wrong(Mistake::NoName(found)));
         }
         Ok(word)
     }
 
-    fn value(&mut self, depth: usize) -> Result<Setting, String> {
+    fn value(&mut self, depth: usize) -> Result<Setting, SyntaxError> {
         if depth > DEEPEST {
-            return Err(self.wrong("values are nested too deeply"));
+            return Err(self.wrong(Mistake::DeepValue));
         }
         self.space();
         match self.peek() {
@@ -170,13 +208,13 @@ impl Parser<'_> {
                     "true" => Ok(Setting::Bool(true)),
                     "false" => Ok(Setting::Bool(false)),
                     number if number.parse::<f64>().is_ok() => Ok(Setting::Number(word)),
-                    _ => Err(self.wrong(&format!("Unknown token: {word:?}; strings must be quoted"))),
+                    _ => Err(self.wrong(Mistake::Unquoted(word))),
                 }
             }
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Setting, String> {
+    fn list(&mut self, depth: usize) -> Result<Setting, SyntaxError> {
         self.next();
         let mut items = Vec::new();
         loop {
@@ -188,12 +226,12 @@ impl Parser<'_> {
                 }
                 Some(',') => drop(self.next()),
                 Some(_) => items.push(self.value(depth + 1)?),
-                None => return Err(self.wrong("a list is not closed")),
+                None => return Err(self.wrong(Mistake::OpenList)),
             }
         }
     }
 
-    fn quoted(&mut self) -> Result<String, String> {
+    fn quoted(&mut self) -> Result<String, SyntaxError> {
         self.next();
         let mut text = String::new();
         loop {
@@ -206,29 +244,29 @@ impl Parser<'_> {
                     Some(c @ ('"' | '\\' | '/')) => text.push(c),
                     Some('u') => text.push(self.escaped(4)?),
                     Some('U') => text.push(self.escaped(8)?),
-                    _ => return Err(self.wrong("illegal char escape")),
+                    _ => return Err(self.wrong(Mistake::Escape)),
                 },
-                Some('\n') | None => return Err(self.wrong("literal not terminated")),
+                Some('\n') | None => return Err(self.wrong(Mistake::OpenString)),
                 Some(c) => text.push(c),
             }
         }
     }
 
-    fn escaped(&mut self, digits: usize) -> Result<char, String> {
+    fn escaped(&mut self, digits: usize) -> Result<char, SyntaxError> {
         let code: String = (0..digits).filter_map(|_| self.next()).collect();
         let found = u32::from_str_radix(&code, 16).ok().and_then(char::from_u32);
-        found.ok_or_else(|| self.wrong("illegal char escape"))
+        found.ok_or_else(|| self.wrong(Mistake::Escape))
     }
 
-    fn heredoc(&mut self) -> Result<String, String> {
+    fn heredoc(&mut self) -> Result<String, SyntaxError> {
         let start = self.rest.peek().map_or(self.text.len(), |(at, _)| *at);
         let rest = self.text.get(start..).unwrap_or_default();
         let head = rest.strip_prefix("<<").and_then(|rest| rest.split_once('\n'));
-        let (marker, body) = head.ok_or_else(|| self.wrong("heredoc has no marker"))?;
+        let (marker, body) = head.ok_or_else(|| self.wrong(Mistake::NoMarker))?;
         let (indented, marker) = marker.strip_prefix('-').map_or((false, marker), |marker| (true, marker));
         let marker = marker.trim();
         let end =
-            body.lines().position(|line| line.trim() == marker).ok_or_else(|| self.wrong("heredoc not terminated"))?;
+            body.lines().position(|line| line.trim() == marker).ok_or_else(|| self.wrong(Mistake::OpenHeredoc))?;
         let lines: Vec<&str> = body.lines().take(end).collect();
         for _ in 0..=end {
             self.rest_of_line();
@@ -279,7 +317,7 @@ mod tests {
             ("\n\n}", "line 3"),
             ("a = b", "line 1"),
         ] {
-            assert!(parse(text).unwrap_err().contains(line), "{text:?}: {:?}", parse(text));
+            assert!(parse(text).unwrap_err().to_string().contains(line), "{text:?}: {:?}", parse(text));
         }
         assert!(parse(&"a = [".repeat(100_000)).is_err());
         assert!(parse(&"a {".repeat(100_000)).is_err());

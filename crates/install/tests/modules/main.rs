@@ -254,7 +254,7 @@ fn objects_that_everybody_may_read_need_no_keys() {
     let unknown = call(&format!("s3::{}", server.url("/bucket/m"))).install(Freshness::Keep).unwrap_err();
     assert!(unknown.contains("not a supported archive"), "{unknown}");
     let profile = call(&format!("s3::{}", server.url("/bucket/dir/m.tgz?aws_profile=ci"))).install(Freshness::Keep);
-    assert!(profile.unwrap_err().contains("no keys of the AWS profile \"ci\""));
+    assert!(profile.unwrap_err().contains("the AWS profile \"ci\" does not exist"));
 }
 
 #[test]

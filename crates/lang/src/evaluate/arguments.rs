@@ -2,7 +2,9 @@
 
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::Expression;
-use groma_value::{Type, Value, convert};
+use groma_value::convert::{self, ConversionError};
+use groma_value::{Type, Value};
+use thiserror::Error;
 
 use super::Evaluator;
 use super::called::Called;
@@ -144,20 +146,29 @@ fn counted(count: usize) -> String {
     if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
 }
 
+/// The reason why a value does not suit a parameter.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub(super) enum ArgumentError {
+    #[error(transparent)]
+    Conversion(#[from] ConversionError),
+    #[error("{wanted} required, but received {given}")]
+    Wrong { wanted: String, given: String },
+}
+
 /// A value as a parameter of type `ty` wants it.
-pub(super) fn converted(value: &Value, ty: &Type) -> Result<Value, String> {
+pub(super) fn converted(value: &Value, ty: &Type) -> Result<Value, ArgumentError> {
     if *ty == Type::Dynamic {
         return Ok(value.clone());
     }
-    let converted = convert::convert(value, ty).map_err(|problem| problem.to_string())?;
+    let converted = convert::convert(value, ty)?;
     match (value.ty(), ty) {
         // A set that may turn out smaller becomes a list of which nothing is known, not even that its elements convert to the parameter
         // type:
         // such a call is refused, as in Terraform.
         (Type::Set(given), Type::List(wanted))
-            if value.is_known() && !converted.is_known() && !convert::type_conforms(&given, wanted) =>
+            if value.is_known() && !converted.is_known() && !given.conforms_to(wanted) =>
         {
-            Err(format!("{} required, but received {}", wanted.friendly_name(), given.friendly_name()))
+            Err(ArgumentError::Wrong { wanted: wanted.friendly_name(), given: given.friendly_name() })
         }
         _ => Ok(converted),
     }

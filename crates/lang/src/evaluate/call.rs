@@ -9,8 +9,8 @@ use super::arguments::{Argument, Expected, converted};
 use super::called::{Called, bare, unknown};
 use super::observe::failed_since;
 use crate::context::Availability;
-use crate::function_error::FunctionError;
 use crate::functions::{self, CallSite, Function};
+use crate::provider_functions::FunctionError;
 
 impl Evaluator<'_> {
     pub(super) fn call(&mut self, call: &Call, expression: &Expression) -> Value {
@@ -33,7 +33,7 @@ impl Evaluator<'_> {
             }
             _ => match functions::find(name) {
                 Some(function) => self.call_function(function, call, expression),
-                None => self.call_elsewhere(name, call, expression),
+                None => self.call_custom_function(name, call, expression),
             },
         }
     }
@@ -79,7 +79,7 @@ impl Evaluator<'_> {
             let Some(parameter) = function.parameter(index) else { continue };
             match converted(&argument.value, &parameter.ty) {
                 Ok(value) => values.push(value),
-                Err(message) => self.invalid_argument(&parameter.name, &message, argument, &called),
+                Err(problem) => self.invalid_argument(&parameter.name, &problem.to_string(), argument, &called),
             }
         }
         if failed_since(self.diagnostics, before) {

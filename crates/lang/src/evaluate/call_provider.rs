@@ -15,7 +15,7 @@ use crate::provider_functions::{
 
 impl Evaluator<'_> {
     /// A function that is not built in: one of a provider, or one that does not exist.
-    pub(super) fn call_elsewhere(&mut self, name: &str, call: &Call, whole: &Expression) -> Value {
+    pub(super) fn call_custom_function(&mut self, name: &str, call: &Call, whole: &Expression) -> Value {
         if let Some(name) = ProviderFunctionName::parse(name) {
             let scope = self.scope;
             return match &scope.functions().provider_functions {
@@ -102,7 +102,7 @@ impl Evaluator<'_> {
                     prepared.values.push(value.unmark_deep().0);
                     continue;
                 }
-                Err(problem) => problem,
+                Err(problem) => problem.to_string(),
             };
             self.invalid_argument(&parameter.name, &problem, argument, called);
         }

@@ -27,7 +27,7 @@ impl Evaluator<'_> {
     /// `try`: the first argument without an error.
     pub(super) fn try_each(&mut self, call: &Call, whole: &Expression) -> Value {
         // Something unknown can still turn out to be an error, and then another argument would be the result.
-        let settled = |value: Value| {
+        let outcome = |value: Value| {
             if value.is_wholly_known() { value } else { Value::DYNAMIC.with_marks(&value.deep_marks()) }
         };
         let called = Called::built_in(call, whole);
@@ -40,27 +40,27 @@ impl Evaluator<'_> {
         for expression in expressions {
             let (value, found) = self.apart_reporting(Reporting::Outcome, expression);
             if !found.has_errors() {
-                return settled(value);
+                return outcome(value);
             }
             problems.append(found);
         }
         if let Some(value) = values.into_iter().next() {
-            return settled(value);
+            return outcome(value);
         }
         let mut message = "no expression succeeded:\n".to_owned();
         for problem in problems.iter().filter(|problem| problem.is_error()) {
-            let place = problem
+            let position_text = problem
                 .subject
-                .and_then(|span| self.place(span))
-                .map_or_else(String::new, |place| format!(" (at {place})"));
-            message.push_str(&format!("- {}{place}\n  {}\n", problem.summary, problem.detail));
+                .and_then(|span| self.position_text(span))
+                .map_or_else(String::new, |position_text| format!(" (at {position_text})"));
+            message.push_str(&format!("- {}{position_text}\n  {}\n", problem.summary, problem.detail));
         }
         message.push_str("\nAt least one expression must give a result without an error");
         self.error_in_call(&message, &called);
         Value::DYNAMIC
     }
 
-    fn place(&self, span: Span) -> Option<String> {
+    fn position_text(&self, span: Span) -> Option<String> {
         let location = self.scope.functions().sources.locate(span)?;
         Some(format!("{}:{},{}", location.file.name(), location.start.line, location.start.column))
     }

@@ -108,10 +108,10 @@ impl Evaluator<'_> {
     /// Returns the type of a splat that failed for an element, which is reported: an arm of a conditional that is not taken still has a
     /// type.
     fn type_of_splat(&mut self, ty: &Type, selectors: &[Selector], whole: &Expression) -> Type {
-        let mut told = Diagnostics::new();
+        let mut problems = Diagnostics::new();
         Evaluator {
             scope: self.scope,
-            diagnostics: &mut told,
+            diagnostics: &mut problems,
             depth: self.depth,
             value_depth: self.value_depth,
             reporting: Reporting::Outcome,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use thiserror::Error;
+
 /// The two families of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
@@ -79,9 +81,22 @@ pub(super) fn parse_address(text: &str) -> Option<Address> {
     (count == 4).then_some(Address { family: Family::V4, number })
 }
 
+/// The reason why a block of addresses cannot be read or divided.
+#[derive(Clone, Debug, Error)]
+pub(super) enum CidrError {
+    #[error("invalid CIDR expression: invalid CIDR address: {0}")]
+    Invalid(String),
+    #[error("a block with a prefix of {length} bits has no host with the number {number}")]
+    NoSuchHost { length: u32, number: Ordinal },
+    #[error("a prefix of {length} bits cannot be made {new_bits} bits longer: addresses have fewer bits")]
+    TooLong { length: u32, new_bits: u32 },
+    #[error("{new_bits} more bits are too few for a subnet with the number {number}")]
+    NoSuchSubnet { new_bits: u32, number: Ordinal },
+}
+
 /// Reads `address/length` and drops the host bits.
-pub(super) fn parse_block(text: &str) -> Result<Block, String> {
-    let invalid = || format!("invalid CIDR expression: invalid CIDR address: {text}");
+pub(super) fn parse_block(text: &str) -> Result<Block, CidrError> {
+    let invalid = || CidrError::Invalid(text.to_owned());
     let (address, length) = text.split_once('/').ok_or_else(invalid)?;
     let address = parse_address(address).ok_or_else(invalid)?;
     if length.is_empty() || length.len() > 3 || !length.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -118,27 +133,24 @@ impl Block {
     }
 
     /// The host of the given number; negative numbers count from the end of the block.
-    pub(super) fn host(self, number: Ordinal) -> Result<Address, String> {
+    pub(super) fn host(self, number: Ordinal) -> Result<Address, CidrError> {
         let most = self.host_mask();
         if number.magnitude > most {
-            return Err(format!("a block with a prefix of {} bits has no host with the number {number}", self.length));
+            return Err(CidrError::NoSuchHost { length: self.length, number });
         }
         let offset = if number.from_end { most - number.magnitude } else { number.magnitude };
         Ok(Address { family: self.family, number: self.first | offset })
     }
 
     /// The sub-block of the given number among those whose prefix is `new_bits` longer.
-    pub(super) fn subnet(self, new_bits: u32, number: Ordinal) -> Result<Self, String> {
+    pub(super) fn subnet(self, new_bits: u32, number: Ordinal) -> Result<Self, CidrError> {
         let length = self.length + new_bits;
         if length > self.family.bits() {
-            return Err(format!(
-                "a prefix of {} bits cannot be made {new_bits} bits longer: addresses have fewer bits",
-                self.length
-            ));
+            return Err(CidrError::TooLong { length: self.length, new_bits });
         }
         let most = low_bits(new_bits);
         if number.magnitude > most {
-            return Err(format!("{new_bits} more bits are too few for a subnet with the number {number}"));
+            return Err(CidrError::NoSuchSubnet { new_bits, number });
         }
         let index = if number.from_end { most - number.magnitude } else { number.magnitude };
         let shift = self.family.bits() - length;

@@ -57,7 +57,7 @@ fn same_type(arguments: &[Value]) -> Result<Type, FunctionError> {
 }
 
 /// The wanted type, if the first argument can be made one. What elements it will have is not said before it is known: so it is in Terraform,
-/// and the types of all that follows from it have to be the same.
+/// and the types of all results must be the same.
 fn target(arguments: &[Value], wanted: &Type) -> Result<Type, FunctionError> {
     match arguments.first() {
         Some(given) if convert::convert(&Value::unknown(given.ty()), wanted).is_err() => Err(cannot(given, wanted)),

@@ -11,7 +11,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 use uuid::Uuid;
 
-use super::base_64::decoded;
+use super::encoding::decoded;
 use super::openssh;
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
 use crate::context::Purity;

@@ -1,9 +1,20 @@
 //! Tables as text: fields between commas, in quotes where needed.
 
+use thiserror::Error;
+
+/// The reason why a string is not CSV, with the line of the mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(super) enum CsvError {
+    #[error("CSV parse error on line {0}: bare \" in non-quoted-field")]
+    BareQuote(usize),
+    #[error("CSV parse error on line {0}: extraneous or missing \" in quoted-field")]
+    UnpairedQuote(usize),
+}
+
 /// The rows of a table with the line that each begins on, from 1; empty lines are none.
 ///
 /// Parses rows. Quotes must enclose a whole field; a doubled quote represents one.
-pub(super) fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
+pub(super) fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, CsvError> {
     // The end of the last line may be half of one.
     let text = text.strip_suffix('\r').unwrap_or(text).replace("\r\n", "\n");
     let mut rows = Vec::new();
@@ -35,19 +46,18 @@ pub(super) fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
 }
 
 /// Reads a field up to the comma or line end after it.
-fn field<'a>(text: &'a str, line: &mut usize) -> Result<(String, &'a str), String> {
-    let problem = |line: usize, what: &str| Err(format!("CSV parse error on line {line}: {what}"));
+fn field<'a>(text: &'a str, line: &mut usize) -> Result<(String, &'a str), CsvError> {
     let Some(mut rest) = text.strip_prefix('"') else {
         let (field, after) = text.split_at(text.find([',', '\n']).unwrap_or(text.len()));
         if field.contains('"') {
-            return problem(*line, "bare \" in non-quoted-field");
+            return Err(CsvError::BareQuote(*line));
         }
         return Ok((field.to_owned(), after));
     };
     let mut out = String::new();
     loop {
         let Some((part, after)) = rest.split_once('"') else {
-            return problem(*line, "extraneous or missing \" in quoted-field");
+            return Err(CsvError::UnpairedQuote(*line));
         };
         out.push_str(part);
         *line += part.matches('\n').count();
@@ -57,7 +67,7 @@ fn field<'a>(text: &'a str, line: &mut usize) -> Result<(String, &'a str), Strin
         } else if after.is_empty() || after.starts_with([',', '\n']) {
             return Ok((out, after));
         } else {
-            return problem(*line, "extraneous or missing \" in quoted-field");
+            return Err(CsvError::UnpairedQuote(*line));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use thiserror::Error;
+
 use super::timestamp::{Civil, Timestamp};
 
 const MONTHS: [&str; 12] = [
@@ -20,8 +22,21 @@ const MONTHS: [&str; 12] = [
 ];
 const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
+/// The reason why a pattern of `formatdate` cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum DatePatternError {
+    #[error("invalid date format verb {0:?}")]
+    UnknownVerb(String),
+    #[error("invalid date format verb {verb:?}: {allowed}")]
+    WrongLength { verb: String, allowed: &'static str },
+    #[error("invalid date format verb {verb:?}: it is written \"{letter}{letter}\"")]
+    HalfOfDay { verb: String, letter: char },
+    #[error("unterminated literal '")]
+    OpenQuote,
+}
+
 /// Renders a moment by a pattern of letter runs (`YYYY-MM-DD`) and quoted text.
-pub(super) fn render(moment: Timestamp, pattern: &str) -> Result<String, String> {
+pub(super) fn render(moment: Timestamp, pattern: &str) -> Result<String, DatePatternError> {
     let civil = moment.civil();
     let mut out = String::new();
     let mut rest = pattern;
@@ -30,12 +45,12 @@ pub(super) fn render(moment: Timestamp, pattern: &str) -> Result<String, String>
             rest = quoted(rest, &mut out)?;
             continue;
         }
-        let letter = first.is_ascii_alphabetic();
+        let is_alphabetic = first.is_ascii_alphabetic();
         let end = rest
-            .find(|next: char| if letter { next != first } else { next == '\'' || next.is_ascii_alphabetic() })
+            .find(|next: char| if is_alphabetic { next != first } else { next == '\'' || next.is_ascii_alphabetic() })
             .unwrap_or(rest.len());
         let (token, after) = rest.split_at(end);
-        if letter {
+        if is_alphabetic {
             verb(moment, token, &civil, &mut out)?
         } else {
             out.push_str(token)
@@ -45,9 +60,9 @@ pub(super) fn render(moment: Timestamp, pattern: &str) -> Result<String, String>
     Ok(out)
 }
 
-fn verb(moment: Timestamp, token: &str, civil: &Civil, out: &mut String) -> Result<(), String> {
-    let invalid = |allowed: &str| Err(format!("invalid date format verb {token:?}: {allowed}"));
-    let number = |number: i64, allowed: &str, out: &mut String| {
+fn verb(moment: Timestamp, token: &str, civil: &Civil, out: &mut String) -> Result<(), DatePatternError> {
+    let invalid = |allowed| Err(DatePatternError::WrongLength { verb: token.to_owned(), allowed });
+    let number = |number: i64, allowed: &'static str, out: &mut String| {
         match token.len() {
             1 => push(out, format_args!("{number}")),
             2 => push(out, format_args!("{number:02}")),
@@ -75,7 +90,7 @@ fn verb(moment: Timestamp, token: &str, civil: &Civil, out: &mut String) -> Resu
         Some(half @ (b'A' | b'a')) => {
             if token.len() != 2 {
                 let letter = char::from(*half);
-                return invalid(&format!("it is written \"{letter}{letter}\""));
+                return Err(DatePatternError::HalfOfDay { verb: token.to_owned(), letter });
             }
             out.push_str(match (civil.hour < 12, half) {
                 (true, b'A') => "AM",
@@ -93,7 +108,7 @@ fn verb(moment: Timestamp, token: &str, civil: &Civil, out: &mut String) -> Resu
             5 => out.push_str(&moment.offset_text(":")),
             _ => return invalid("a timezone is Z, ZZZ, ZZZZ, or ZZZZZ"),
         },
-        _ => return Err(format!("invalid date format verb {token:?}")),
+        _ => return Err(DatePatternError::UnknownVerb(token.to_owned())),
     }
     Ok(())
 }
@@ -111,14 +126,14 @@ fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
 
 /// Copies a quoted literal to `out` and returns the rest; a doubled quote represents one, and at the end of the pattern it ends
 /// the literal.
-fn quoted<'a>(text: &'a str, out: &mut String) -> Result<&'a str, String> {
+fn quoted<'a>(text: &'a str, out: &mut String) -> Result<&'a str, DatePatternError> {
     if let Some(rest) = text.strip_prefix("''") {
         out.push('\'');
         return Ok(rest);
     }
     let mut rest = text.get(1..).unwrap_or_default();
     loop {
-        let Some(end) = rest.find('\'') else { return Err("unterminated literal '".to_owned()) };
+        let Some(end) = rest.find('\'') else { return Err(DatePatternError::OpenQuote) };
         let (literal, after) = rest.split_at(end);
         out.push_str(literal);
         match after.strip_prefix("''") {

@@ -1,8 +1,29 @@
 //! Durations such as `1h30m`.
 
+use thiserror::Error;
+
+/// The reason why a string is not a duration.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DurationError {
+    /// The string has another form, or the duration is too long.
+    #[error("time: invalid duration {0:?}")]
+    Invalid(String),
+    /// A number has no unit.
+    #[error("time: missing unit in duration {0:?}")]
+    MissingUnit(String),
+    /// A number has a unit that does not exist.
+    #[error("time: unknown unit {unit:?} in duration {duration:?}")]
+    UnknownUnit {
+        /// The unit.
+        unit: String,
+        /// The whole duration.
+        duration: String,
+    },
+}
+
 /// Reads a duration such as `1h30m` or `-1.5s`, in nanoseconds.
-pub fn parse_duration(text: &str) -> Result<i64, String> {
-    let invalid = || format!("time: invalid duration {text:?}");
+pub fn parse_duration(text: &str) -> Result<i64, DurationError> {
+    let invalid = || DurationError::Invalid(text.to_owned());
     let (negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -30,15 +51,15 @@ pub fn parse_duration(text: &str) -> Result<i64, String> {
             "s" => 1_000_000_000,
             "m" => 60_000_000_000,
             "h" => 3_600_000_000_000,
-            "" => return Err(format!("time: missing unit in duration {text:?}")),
-            _ => return Err(format!("time: unknown unit {unit:?} in duration {text:?}")),
+            "" => return Err(DurationError::MissingUnit(text.to_owned())),
+            _ => return Err(DurationError::UnknownUnit { unit: unit.to_owned(), duration: text.to_owned() }),
         };
         let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| invalid())? };
         let mut part = whole.checked_mul(scale).ok_or_else(invalid)?;
-        let mut place = scale;
+        let mut digit_value = scale;
         for digit in fraction.bytes() {
-            place /= 10;
-            part += i128::from(digit - b'0') * place;
+            digit_value /= 10;
+            part += i128::from(digit - b'0') * digit_value;
         }
         total = total.checked_add(part).ok_or_else(invalid)?;
         rest = after;

@@ -5,11 +5,11 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use flate2::read::GzDecoder;
-use groma_value::{Refinement, Shape, Type, Value, json};
+use groma_value::{CodecError, Refinement, Shape, Type, Value, json};
 
-use super::base_64::decoded;
 use super::mapping::shown;
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
 use super::{csv, gzip, yaml};
@@ -38,14 +38,14 @@ pub(super) fn functions() -> Vec<Function> {
 }
 
 /// A known value as JSON on one line.
-pub(super) fn json_text(value: &Value) -> Result<String, String> {
-    json::encode(value).map_err(|problem| problem.to_string())
+pub(super) fn json_text(value: &Value) -> Result<String, CodecError> {
+    json::encode(value)
 }
 
 fn jsonencode(arguments: &Arguments<'_>) -> Outcome {
     let value = arguments.value(0);
     if value.is_wholly_known() {
-        return json_text(&value).map(Value::string).map_err(FunctionError::new);
+        return json_text(&value).map(Value::string).map_err(FunctionError::of);
     }
     if !value.is_definitely_not_null() {
         return Ok(Value::unknown(Type::String));
@@ -91,7 +91,7 @@ fn yamlencode(arguments: &Arguments<'_>) -> Outcome {
 }
 
 fn yamldecode(arguments: &Arguments<'_>) -> Outcome {
-    yaml::decode(arguments.text(0)).map_err(FunctionError::new)
+    yaml::decode(arguments.text(0)).map_err(FunctionError::of)
 }
 
 fn decoded_argument(value: &Value) -> Result<Vec<u8>, FunctionError> {
@@ -164,7 +164,7 @@ fn urldecode(arguments: &Arguments<'_>) -> Outcome {
 
 /// The rows of a table; the first one holds the names.
 fn csv_rows(text: &str) -> Result<(Vec<String>, Vec<Vec<String>>), FunctionError> {
-    let rows = csv::rows(text).map_err(FunctionError::new)?;
+    let rows = csv::rows(text).map_err(FunctionError::of)?;
     let mut rows = rows.into_iter();
     let Some((_, names)) = rows.next() else { return Err(FunctionError::new("missing header line")) };
     let mut seen = HashSet::new();
@@ -316,5 +316,16 @@ fn textdecode(arguments: &Arguments<'_>) -> Outcome {
         }
     };
     text.map(Value::string)
-        .ok_or_else(|| FunctionError::argument(0, format!("the bytes stand for no characters in {name}")))
+        .ok_or_else(|| FunctionError::argument(0, format!("the bytes are not valid in the character set {name}")))
+}
+
+const ENGINE: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
+
+/// Decodes `text`: padding is required, line breaks between the characters are ignored.
+pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
+    if text.contains(['\n', '\r']) {
+        return ENGINE.decode(text.replace(['\n', '\r'], "")).ok();
+    }
+    ENGINE.decode(text).ok()
 }

@@ -11,6 +11,7 @@ use groma_value::{Type, Value};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Sha256, Sha512};
+use thiserror::Error;
 
 use super::crypto::{hexadecimal, in_base64};
 use super::glob::matching_files;
@@ -42,49 +43,62 @@ pub(super) fn functions() -> Vec<Function> {
             Ok(Value::string(paths::joined(&working, call.text(0))))
         }),
         of_path("pathexpand", |call| {
-            home_expanded(call.text(0), call.context()).map(Value::string).map_err(FunctionError::new)
+            home_expanded(call.text(0), call.context()).map(Value::string).map_err(FunctionError::of)
         }),
     ]
 }
 
+/// The reason why a file of the configuration cannot be read. Paths that are sensitive are already replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum PathError {
+    #[error("failed to expand ~: only the own home folder can be named this way, not that of another user")]
+    OtherHome,
+    #[error("failed to expand ~: the home folder is not known")]
+    UnknownHome,
+    #[error(
+        "there is no file at {0}. Only files that are part of the configuration can be read; if a resource creates this one, take its \
+         content from an attribute of that resource"
+    )]
+    Missing(String),
+    /// The reason of the operating system may hold the sensitive path.
+    #[error("failed to read {0}")]
+    Concealed(String),
+    #[error("failed to read {path}: {reason}")]
+    Unreadable { path: String, reason: String },
+}
+
 /// The path with `~` replaced by the home folder.
-fn home_expanded(path: &str, context: &FunctionContext) -> Result<String, String> {
+fn home_expanded(path: &str, context: &FunctionContext) -> Result<String, PathError> {
     let Some(rest) = path.strip_prefix('~') else { return Ok(path.to_owned()) };
     if !rest.is_empty() && !rest.starts_with('/') {
-        return Err(
-            "failed to expand ~: only the own home folder can be named this way, not that of another user".to_owned()
-        );
+        return Err(PathError::OtherHome);
     }
     match &context.home_directory {
         Some(home) => Ok(paths::joined(&home.to_string_lossy(), rest.trim_start_matches('/'))),
-        None => Err("failed to expand ~: the home folder is not known".to_owned()),
+        None => Err(PathError::UnknownHome),
     }
 }
 
 /// Resolves a path of the configuration.
-fn resolved(path: &str, context: &FunctionContext) -> Result<PathBuf, String> {
+fn resolved(path: &str, context: &FunctionContext) -> Result<PathBuf, PathError> {
     let path = home_expanded(path, context)?;
     let joined = paths::joined(&context.base_directory.to_string_lossy(), &path);
     Ok(PathBuf::from(joined))
 }
 
 /// The bytes of the file that the value names. Messages do not show paths that are sensitive.
-pub(super) fn read(path: &Value, context: &FunctionContext) -> Result<Vec<u8>, String> {
-    let place = resolved(path.as_str().unwrap_or_default(), context)?;
-    fs::read(&place).map_err(|problem| match problem.kind() {
-        ErrorKind::NotFound => format!(
-            "there is no file at {}. Only files that are part of the configuration can be read; if a resource \
-             creates this one, take its content from an attribute of that resource",
-            shown(path)
-        ),
-        _ if path.has_marks() => format!("failed to read {}", shown(path)),
-        _ => format!("failed to read {}: {problem}", shown(path), problem = io_reason(&problem)),
+pub(super) fn read(path: &Value, context: &FunctionContext) -> Result<Vec<u8>, PathError> {
+    let file = resolved(path.as_str().unwrap_or_default(), context)?;
+    fs::read(&file).map_err(|problem| match problem.kind() {
+        ErrorKind::NotFound => PathError::Missing(shown(path).to_string()),
+        _ if path.has_marks() => PathError::Concealed(shown(path).to_string()),
+        _ => PathError::Unreadable { path: shown(path).to_string(), reason: io_reason(&problem) },
     })
 }
 
 /// The text of the file that the value names.
 pub(super) fn read_text(path: &Value, context: &FunctionContext) -> Result<String, FunctionError> {
-    let bytes = read(path, context).map_err(|problem| FunctionError::argument(0, problem))?;
+    let bytes = read(path, context).map_err(|problem| FunctionError::argument(0, problem.to_string()))?;
     String::from_utf8(bytes).map_err(|error| {
         FunctionError::new(format!(
             "contents of {} are not valid UTF-8{}; use the filebase64 function to obtain the Base64 encoded contents or \
@@ -114,19 +128,19 @@ fn file(arguments: &Arguments<'_>) -> Outcome {
 
 fn filebase64(arguments: &Arguments<'_>) -> Outcome {
     let path = arguments.value(0);
-    let bytes = read(&path, arguments.context()).map_err(|problem| FunctionError::argument(0, problem))?;
+    let bytes = read(&path, arguments.context()).map_err(|problem| FunctionError::argument(0, problem.to_string()))?;
     Ok(Value::string(STANDARD.encode(bytes)).with_marks(path.marks()))
 }
 
 fn digest(arguments: &Arguments<'_>, digest: fn(&[u8]) -> String) -> Outcome {
-    let bytes = read(&arguments.value(0), arguments.context()).map_err(FunctionError::new)?;
+    let bytes = read(&arguments.value(0), arguments.context()).map_err(FunctionError::of)?;
     Ok(Value::string(digest(&bytes)))
 }
 
 fn fileexists(arguments: &Arguments<'_>) -> Outcome {
     let path = arguments.value(0);
-    let place = resolved(arguments.text(0), arguments.context()).map_err(FunctionError::new)?;
-    let exists = match fs::metadata(&place) {
+    let file = resolved(arguments.text(0), arguments.context()).map_err(FunctionError::of)?;
+    let exists = match fs::metadata(&file) {
         Ok(metadata) if metadata.is_file() => true,
         Ok(metadata) => {
             let what = if metadata.is_dir() { "a directory, not a file" } else { "not a regular file" };

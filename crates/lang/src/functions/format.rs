@@ -2,6 +2,7 @@
 
 use groma_diagnostics::{grapheme_count, graphemes};
 use groma_value::{Kind, Type, Value, convert};
+use thiserror::Error;
 
 use super::digits::{self, Layout};
 use super::encoding::json_text;
@@ -146,19 +147,19 @@ fn render(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
             continue;
         }
         let offset = pattern.len() - from.len();
-        let verb = read_verb(from, offset, next).map_err(FunctionError::new)?;
+        let verb = read_verb(from, offset, next).map_err(FunctionError::of)?;
         highest = highest.max(verb.argument);
         next = verb.argument + 1;
         rest = from.get(verb.raw.len()..).unwrap_or_default();
         let Some(value) = verb.argument.checked_sub(1).and_then(|index| values.get(index)) else {
             return Err(FunctionError::new(format!(
-                "{:?} at {offset} stands for argument {}, but only {} are given",
+                "{:?} at {offset} refers to argument {}, but only {} are given",
                 verb.raw,
                 verb.argument,
                 values.len()
             )));
         };
-        append(&verb, value, &mut out).map_err(FunctionError::new)?;
+        append(&verb, value, &mut out).map_err(FunctionError::of)?;
     }
     out.push_str(rest);
     if highest < values.len() {
@@ -171,8 +172,23 @@ fn render(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
     Ok(out)
 }
 
+/// The reason why a format string cannot be used for its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+enum FormatError {
+    #[error("the number {0} in the format string is too great")]
+    NumberTooGreat(String),
+    #[error("unrecognized format character {character:?} at offset {offset}")]
+    UnknownCharacter { character: char, offset: usize },
+    #[error("the format ends within a verb, at offset {0}")]
+    Incomplete(usize),
+    #[error("unsupported value for {verb:?} at {offset}: {reason}")]
+    Unsupported { verb: String, offset: usize, reason: String },
+    #[error("there is no verb {letter:?}, as in {verb:?} at offset {offset}")]
+    UnknownVerb { letter: char, verb: String, offset: usize },
+}
+
 /// Reads the verb at the start of `text`: flags, width, precision, argument index, letter.
-fn read_verb(text: &str, offset: usize, next: usize) -> Result<Verb<'_>, String> {
+fn read_verb(text: &str, offset: usize, next: usize) -> Result<Verb<'_>, FormatError> {
     let mut verb = Verb { offset, argument: next, ..Verb::default() };
     let mut at = 1;
     let peek = |at: usize| text.as_bytes().get(at).copied();
@@ -188,12 +204,10 @@ fn read_verb(text: &str, offset: usize, next: usize) -> Result<Verb<'_>, String>
         at += 1;
     }
     let digits = |from: usize| text.bytes().skip(from).take_while(u8::is_ascii_digit).count();
-    let number = |from: usize, length: usize| -> Result<usize, String> {
+    let number = |from: usize, length: usize| -> Result<usize, FormatError> {
         let digits = text.get(from..from + length).unwrap_or_default();
         let number = if digits.is_empty() { Some(0) } else { digits.parse().ok() };
-        number
-            .filter(|number| *number <= MOST)
-            .ok_or_else(|| format!("the number {digits} in the format string is too great"))
+        number.filter(|number| *number <= MOST).ok_or_else(|| FormatError::NumberTooGreat(digits.to_owned()))
     };
     let length = digits(at);
     if length > 0 {
@@ -219,13 +233,17 @@ fn read_verb(text: &str, offset: usize, next: usize) -> Result<Verb<'_>, String>
             verb.raw = text.get(..=at).unwrap_or(text);
             Ok(verb)
         }
-        Some(other) => Err(format!("unrecognized format character {other:?} at offset {}", offset + at)),
-        None => Err(format!("the format ends within a verb, at offset {}", offset + at)),
+        Some(other) => Err(FormatError::UnknownCharacter { character: other, offset: offset + at }),
+        None => Err(FormatError::Incomplete(offset + at)),
     }
 }
 
-fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String> {
-    let unsupported = |problem: &str| format!("unsupported value for {:?} at {}: {problem}", verb.raw, verb.offset);
+fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), FormatError> {
+    let unsupported = |reason: &str| FormatError::Unsupported {
+        verb: verb.raw.to_owned(),
+        offset: verb.offset,
+        reason: reason.to_owned(),
+    };
     if verb.mode != 'v' && value.is_null() {
         return Err(unsupported("null value cannot be formatted"));
     }
@@ -235,7 +253,7 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String
             let text = match value.kind() {
                 Kind::String(text) if !verb.layout.sharp => text.to_string(),
                 Kind::Number(number) if !verb.layout.sharp => digits::general(number, None, 'e'),
-                _ => json_text(value).map_err(|problem| unsupported(&problem))?,
+                _ => json_text(value).map_err(|problem| unsupported(&problem.to_string()))?,
             };
             out.push_str(&padded(&verb.layout, text));
         }
@@ -248,7 +266,7 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String
                 _ => text.to_owned(),
             };
             let text = if verb.mode == 'q' {
-                json_text(&Value::string(text)).map_err(|problem| unsupported(&problem))?
+                json_text(&Value::string(text)).map_err(|problem| unsupported(&problem.to_string()))?
             } else {
                 text
             };
@@ -266,7 +284,9 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String
                 digits::real(number, &verb.layout, verb.mode, out);
             }
         }
-        other => return Err(format!("there is no verb {other:?}, as in {:?} at offset {}", verb.raw, verb.offset)),
+        other => {
+            return Err(FormatError::UnknownVerb { letter: other, verb: verb.raw.to_owned(), offset: verb.offset });
+        }
     }
     Ok(())
 }

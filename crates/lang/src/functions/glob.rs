@@ -3,13 +3,28 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use thiserror::Error;
+
 /// Maximal number of patterns that braces expand to.
 const MOST_ALTERNATIVES: usize = 4_096;
 /// Maximal depth of the directory search.
 const DEEPEST: usize = 256;
 
+/// The reason why a pattern of file names cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(super) enum GlobError {
+    #[error("the braces expand to too many patterns")]
+    TooManyAlternatives,
+    #[error("syntax error in pattern: a brace is not closed")]
+    OpenBrace,
+    #[error("syntax error in pattern: a bracket is not closed")]
+    OpenBracket,
+    #[error("syntax error in pattern: nothing follows a backslash")]
+    LoneBackslash,
+}
+
 /// The regular files under `root` that match, relative to it, with slashes.
-pub(super) fn matching_files(root: &Path, pattern: &str) -> Result<BTreeSet<String>, String> {
+pub(super) fn matching_files(root: &Path, pattern: &str) -> Result<BTreeSet<String>, GlobError> {
     let mut found = BTreeSet::new();
     for alternative in expanded(pattern)? {
         let cleaned = super::paths::clean(&alternative);
@@ -23,12 +38,12 @@ pub(super) fn matching_files(root: &Path, pattern: &str) -> Result<BTreeSet<Stri
 }
 
 /// Expands the braces of a pattern.
-fn expanded(pattern: &str) -> Result<Vec<String>, String> {
+fn expanded(pattern: &str) -> Result<Vec<String>, GlobError> {
     let mut done = Vec::new();
     let mut pending = vec![pattern.to_owned()];
     while let Some(next) = pending.pop() {
         if done.len() + pending.len() > MOST_ALTERNATIVES {
-            return Err("the braces stand for too many patterns".to_owned());
+            return Err(GlobError::TooManyAlternatives);
         }
         match first_braces(&next)? {
             None => done.push(next),
@@ -49,7 +64,7 @@ fn expanded(pattern: &str) -> Result<Vec<String>, String> {
 
 type Braces = (usize, usize, Vec<usize>);
 
-fn first_braces(pattern: &str) -> Result<Option<Braces>, String> {
+fn first_braces(pattern: &str) -> Result<Option<Braces>, GlobError> {
     let mut depth = 0_usize;
     let mut start = 0;
     let mut commas = Vec::new();
@@ -70,10 +85,10 @@ fn first_braces(pattern: &str) -> Result<Option<Braces>, String> {
             _ => {}
         }
     }
-    if depth > 0 { Err("syntax error in pattern: a brace is not closed".to_owned()) } else { Ok(None) }
+    if depth > 0 { Err(GlobError::OpenBrace) } else { Ok(None) }
 }
 
-fn search(root: &Path, at: &mut Vec<String>, segments: &[&str], found: &mut BTreeSet<String>) -> Result<(), String> {
+fn search(root: &Path, at: &mut Vec<String>, segments: &[&str], found: &mut BTreeSet<String>) -> Result<(), GlobError> {
     let Some((segment, rest)) = segments.split_first() else { return Ok(()) };
     if at.len() > DEEPEST {
         return Ok(());
@@ -124,7 +139,7 @@ fn entries(folder: &Path) -> Vec<(String, std::fs::FileType)> {
 }
 
 /// Whether a name matches a pattern without slashes and braces.
-fn matches_name(pattern: &[char], name: &[char]) -> Result<bool, String> {
+fn matches_name(pattern: &[char], name: &[char]) -> Result<bool, GlobError> {
     // The last star and the text that it matches so far: a later mismatch extends that text.
     let mut retry: Option<(usize, usize)> = None;
     let (mut at, mut in_name) = (0, 0);
@@ -142,7 +157,7 @@ fn matches_name(pattern: &[char], name: &[char]) -> Result<bool, String> {
             }
             Some('?') => (in_name < name.len()).then_some((at + 1, in_name + 1)),
             Some('\\') => {
-                let wanted = pattern.get(at + 1).ok_or("syntax error in pattern: nothing follows a backslash")?;
+                let wanted = pattern.get(at + 1).ok_or(GlobError::LoneBackslash)?;
                 (name.get(in_name) == Some(wanted)).then_some((at + 2, in_name + 1))
             }
             Some(wanted) => (name.get(in_name) == Some(wanted)).then_some((at + 1, in_name + 1)),
@@ -159,13 +174,13 @@ fn matches_name(pattern: &[char], name: &[char]) -> Result<bool, String> {
 }
 
 /// Makes sure that the part of a pattern that was not needed is one.
-fn check_rest(pattern: &[char], from: usize) -> Result<bool, String> {
+fn check_rest(pattern: &[char], from: usize) -> Result<bool, GlobError> {
     let mut at = from;
     while let Some(character) = pattern.get(at) {
         match character {
             '[' => at = class(pattern, at, None)?.0,
             '\\' if pattern.get(at + 1).is_none() => {
-                return Err("syntax error in pattern: nothing follows a backslash".to_owned());
+                return Err(GlobError::LoneBackslash);
             }
             '\\' => at += 2,
             _ => at += 1,
@@ -175,8 +190,7 @@ fn check_rest(pattern: &[char], from: usize) -> Result<bool, String> {
 }
 
 /// Reads `[...]` at `at`: where it ends, and whether it holds `wanted`.
-fn class(pattern: &[char], at: usize, wanted: Option<char>) -> Result<(usize, bool), String> {
-    let open = || "syntax error in pattern: a bracket is not closed".to_owned();
+fn class(pattern: &[char], at: usize, wanted: Option<char>) -> Result<(usize, bool), GlobError> {
     let mut at = at + 1;
     let negated = matches!(pattern.get(at), Some('^' | '!'));
     if negated {
@@ -185,18 +199,18 @@ fn class(pattern: &[char], at: usize, wanted: Option<char>) -> Result<(usize, bo
     let first = at;
     let mut holds = false;
     loop {
-        let low = match pattern.get(at).ok_or_else(open)? {
+        let low = match pattern.get(at).ok_or(GlobError::OpenBracket)? {
             ']' if at > first => break,
             '\\' => {
                 at += 1;
-                *pattern.get(at).ok_or_else(open)?
+                *pattern.get(at).ok_or(GlobError::OpenBracket)?
             }
             other => *other,
         };
         at += 1;
         let mut high = low;
         if pattern.get(at) == Some(&'-') && pattern.get(at + 1).is_some_and(|next| *next != ']') {
-            high = *pattern.get(at + 1).ok_or_else(open)?;
+            high = *pattern.get(at + 1).ok_or(GlobError::OpenBracket)?;
             at += 2;
         }
         holds |= wanted.is_some_and(|wanted| (low..=high).contains(&wanted));

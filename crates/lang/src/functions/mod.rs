@@ -2,7 +2,6 @@
 
 mod aggregate;
 mod assume;
-mod base_64;
 mod cidr;
 mod conversion;
 mod crypto;
@@ -40,7 +39,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use descriptions::{description, parameter_description};
-pub use duration::parse_duration;
+pub use duration::{DurationError, parse_duration};
 pub use outside::signature;
 pub(crate) use signature::{CallSite, Function};
 

@@ -23,7 +23,7 @@ pub(super) fn functions() -> Vec<Function> {
 }
 
 fn block(arguments: &Arguments<'_>) -> Result<Block, FunctionError> {
-    parse_block(arguments.text(0)).map_err(FunctionError::new)
+    parse_block(arguments.text(0)).map_err(FunctionError::of)
 }
 
 /// A host or subnet number, which may be as great as an IPv6 address.
@@ -40,7 +40,7 @@ fn ordinal(number: &Number) -> Result<Ordinal, FunctionError> {
 
 fn cidrhost(arguments: &Arguments<'_>) -> Outcome {
     let number = ordinal(&arguments.number(1))?;
-    block(arguments)?.host(number).map(|host| Value::string(host.to_string())).map_err(FunctionError::new)
+    block(arguments)?.host(number).map(|host| Value::string(host.to_string())).map_err(FunctionError::of)
 }
 
 fn cidrnetmask(arguments: &Arguments<'_>) -> Outcome {
@@ -60,18 +60,18 @@ fn cidrsubnet(arguments: &Arguments<'_>) -> Outcome {
     let block = block(arguments)?;
     let new_bits = u32::try_from(new_bits)
         .map_err(|_| FunctionError::argument(1, "must not be negative: a subnet has a longer prefix than its block"))?;
-    block.subnet(new_bits, number).map(|subnet| Value::string(subnet.to_string())).map_err(FunctionError::new)
+    block.subnet(new_bits, number).map(|subnet| Value::string(subnet.to_string())).map_err(FunctionError::of)
 }
 
 fn cidrsubnets(arguments: &Arguments<'_>) -> Outcome {
-    let block = parse_block(arguments.text(0)).map_err(|problem| FunctionError::argument(0, problem))?;
+    let block = parse_block(arguments.text(0)).map_err(|problem| FunctionError::argument(0, problem.to_string()))?;
     let bits = block.family.bits();
     let mut next = Some(block.first);
     let mut before = block.to_string();
     let mut subnets = Vec::new();
     for index in 1..arguments.values.len() {
         let problem = |text: String| FunctionError::argument(index, text);
-        let extension = whole(&arguments.number(index)).map_err(problem)?;
+        let extension = whole(&arguments.number(index)).map_err(|wrong| problem(wrong.to_string()))?;
         let Ok(extension) = u32::try_from(extension.min(1 << 20)) else {
             return Err(problem("must extend prefix by at least one bit".to_owned()));
         };

@@ -3,6 +3,7 @@
 use groma_value::{Type, Value};
 use regex_automata::meta::{Config, Regex};
 use regex_automata::util::captures::Captures;
+use thiserror::Error;
 
 use super::pattern_syntax::{Parsed, parse};
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
@@ -32,9 +33,17 @@ struct Pattern {
     groups: Vec<Option<String>>,
 }
 
+/// The reason why a pattern is not a regular expression in RE2's syntax.
+#[derive(Clone, Debug, Error)]
+#[error("invalid regexp pattern: {reason} in {pattern}")]
+struct PatternError {
+    reason: String,
+    pattern: String,
+}
+
 /// Compiles a pattern in RE2's syntax.
-fn compile(pattern: &str) -> Result<Pattern, String> {
-    let wrong = |reason: &str| format!("invalid regexp pattern: {reason} in {pattern}");
+fn compile(pattern: &str) -> Result<Pattern, PatternError> {
+    let wrong = |reason: &str| PatternError { reason: reason.to_owned(), pattern: pattern.to_owned() };
     let Parsed { expression, groups } = parse(pattern).map_err(wrong)?;
     let settings = Config::new().nfa_size_limit(Some(ROOM)).onepass_size_limit(Some(1 << 20));
     let built = Regex::builder().configure(settings).build_from_hir(&expression);
@@ -57,7 +66,7 @@ fn match_type(pattern: &Pattern) -> Result<Type, FunctionError> {
 
 fn pattern_of(arguments: &[Value]) -> Result<Option<Pattern>, FunctionError> {
     let Some(pattern) = arguments.first().and_then(Value::as_str) else { return Ok(None) };
-    compile(pattern).map(Some).map_err(|problem| FunctionError::argument(0, problem))
+    compile(pattern).map(Some).map_err(|problem| FunctionError::argument(0, problem.to_string()))
 }
 
 fn regex_type(arguments: &[Value]) -> Result<Type, FunctionError> {
@@ -107,7 +116,7 @@ fn replace(arguments: &Arguments<'_>) -> Outcome {
     let (text, wanted, replacement) = (arguments.text(0), arguments.text(1), arguments.text(2));
     let pattern = wanted.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     Ok(Value::string(match pattern {
-        Some(pattern) => replaced(&compile(pattern).map_err(FunctionError::new)?, text, replacement),
+        Some(pattern) => replaced(&compile(pattern).map_err(FunctionError::of)?, text, replacement),
         None => text.replace(wanted, replacement),
     }))
 }

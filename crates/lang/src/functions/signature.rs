@@ -5,9 +5,10 @@ use std::ops::BitOr;
 use groma_diagnostics::Diagnostics;
 use groma_hcl::Expression;
 use groma_value::{Marks, Number, Type, Value};
+use thiserror::Error;
 
 use crate::context::FunctionContext;
-pub(crate) use crate::function_error::FunctionError;
+pub(crate) use crate::provider_functions::FunctionError;
 use crate::provider_functions::{ProviderParameter, ProviderSignature};
 use crate::scope::Scope;
 
@@ -141,7 +142,7 @@ impl Arguments<'_> {
 
     /// A number argument that must be whole and small enough to count with.
     pub(crate) fn integer(&self, index: usize) -> Result<i64, FunctionError> {
-        whole(&self.number(index)).map_err(FunctionError::new)
+        whole(&self.number(index)).map_err(FunctionError::of)
     }
 
     /// Returns the context of function calls.
@@ -150,15 +151,18 @@ impl Arguments<'_> {
     }
 }
 
+/// The reason why a number is not the integer that a function needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(crate) enum NotWhole {
+    #[error("the number must be whole, and from {min} to {max}", min = i64::MIN, max = i64::MAX)]
+    OutOfRange,
+    #[error("value must be a whole number")]
+    Fraction,
+}
+
 /// The whole number of `number`.
-pub(crate) fn whole(number: &Number) -> Result<i64, String> {
-    number.to_i64().ok_or_else(|| {
-        if number.is_integer() {
-            format!("the number must be whole, and from {} to {}", i64::MIN, i64::MAX)
-        } else {
-            "value must be a whole number".to_owned()
-        }
-    })
+pub(crate) fn whole(number: &Number) -> Result<i64, NotWhole> {
+    number.to_i64().ok_or_else(|| if number.is_integer() { NotWhole::OutOfRange } else { NotWhole::Fraction })
 }
 
 /// A function: its signature and what it does.

@@ -132,13 +132,14 @@ fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
         }
     });
     if let Some(missing) = missing {
-        let place = place(missing.span, context).map_or_else(String::new, |place| format!(", referenced at {place}"));
+        let position =
+            position(missing.span, context).map_or_else(String::new, |position| format!(", referenced at {position}"));
         let name = &missing.name;
         let meant = suggest(name, scope.variables.keys().copied())
             .map_or_else(String::new, |meant| format!(" (did you mean \"{meant}\"?)"));
         return Err(FunctionError::argument(
             1,
-            format!("the template uses \"{name}\", but no variable of that name is given to it{place}{meant}"),
+            format!("the template uses \"{name}\", but no variable of that name is given to it{position}{meant}"),
         ));
     }
     let mut problems = Diagnostics::new();
@@ -152,17 +153,19 @@ fn render(arguments: &Arguments<'_>, name: &str, text: String) -> Outcome {
 fn failed(problems: &Diagnostics, context: &FunctionContext) -> Result<(), FunctionError> {
     let mut errors = problems.iter().filter(|problem| problem.is_error());
     let Some(first) = errors.next() else { return Ok(()) };
-    let place =
-        first.subject.and_then(|span| place(span, context)).map_or_else(String::new, |place| format!("{place}: "));
+    let position = first
+        .subject
+        .and_then(|span| position(span, context))
+        .map_or_else(String::new, |position| format!("{position}: "));
     let detail = first.detail.trim_end_matches('.');
     let more = match errors.count() {
         0 => String::new(),
         count => format!(", and {count} other error(s)"),
     };
-    Err(FunctionError::new(format!("{place}{}; {detail}{more}", first.summary)))
+    Err(FunctionError::new(format!("{position}{}; {detail}{more}", first.summary)))
 }
 
-fn place(span: Span, context: &FunctionContext) -> Option<String> {
+fn position(span: Span, context: &FunctionContext) -> Option<String> {
     let found = context.sources.locate(span)?;
     let (start, end) = (found.start, found.end);
     let name = SourceFile::name(&found.file);

@@ -45,17 +45,19 @@ fn plantimestamp(arguments: &Arguments<'_>) -> Outcome {
 }
 
 fn moment(arguments: &Arguments<'_>, index: usize) -> Result<Timestamp, FunctionError> {
-    Timestamp::parse(arguments.text(index)).map_err(|problem| FunctionError::argument(index, problem))
+    Timestamp::parse(arguments.text(index)).map_err(|problem| FunctionError::argument(index, problem.to_string()))
 }
 
 fn formatdate(arguments: &Arguments<'_>) -> Outcome {
     let moment = moment(arguments, 1)?;
-    render(moment, arguments.text(0)).map(Value::string).map_err(|problem| FunctionError::argument(0, problem))
+    render(moment, arguments.text(0))
+        .map(Value::string)
+        .map_err(|problem| FunctionError::argument(0, problem.to_string()))
 }
 
 fn timeadd(arguments: &Arguments<'_>) -> Outcome {
-    let moment = Timestamp::parse(arguments.text(0)).map_err(FunctionError::new)?;
-    let duration = parse_duration(arguments.text(1)).map_err(FunctionError::new)?;
+    let moment = Timestamp::parse(arguments.text(0)).map_err(FunctionError::of)?;
+    let duration = parse_duration(arguments.text(1)).map_err(FunctionError::of)?;
     Ok(Value::string(moment.add(duration).rfc3339()))
 }
 
@@ -67,7 +69,7 @@ fn timecmp(arguments: &Arguments<'_>) -> Outcome {
             Some((seconds, fraction)) => Timestamp::parse(&format!("{seconds}.{fraction}")),
             None => Timestamp::parse(text),
         };
-        let moment = moment.map_err(|problem| FunctionError::argument(index, problem))?;
+        let moment = moment.map_err(|problem| FunctionError::argument(index, problem.to_string()))?;
         Ok::<_, FunctionError>(moment.instant())
     };
     let order = instant(0)?.cmp(&instant(1)?);

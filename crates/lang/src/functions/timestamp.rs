@@ -1,5 +1,6 @@
 //! Moments in RFC 3339 notation.
 
+use thiserror::Error;
 use time::{Date, Month, Time, UtcDateTime};
 
 const NANOSECONDS: i64 = 1_000_000_000;
@@ -32,56 +33,75 @@ fn date(year: i64, month: i64, day: i64) -> Option<Date> {
     Date::from_calendar_date(year.try_into().ok()?, month, day.try_into().ok()?).ok()
 }
 
-fn out_of_range(what: &str) -> String {
-    format!("this is no timestamp of RFC 3339: the {what} is out of range")
+/// The reason why a string is not a timestamp of RFC 3339.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum TimestampError {
+    #[error("this is no timestamp of RFC 3339: it ends where the {0} should stand")]
+    EndsBefore(&'static str),
+    #[error("this is no timestamp of RFC 3339: {found:?} stands where the {expected} should be")]
+    Unexpected { found: String, expected: &'static str },
+    #[error("this is no timestamp of RFC 3339: the {0} is out of range")]
+    OutOfRange(&'static str),
+    #[error("this is no timestamp of RFC 3339: there is no 'T' between the date and the time")]
+    NoTime,
+    #[error("this is no timestamp of RFC 3339: it ends where \"{0}\" should stand")]
+    EndsBeforeSeparator(char),
+    #[error("this is no timestamp of RFC 3339: {found:?} stands where \"{expected}\" should be")]
+    NoSeparator { found: String, expected: char },
+    #[error("this is no timestamp of RFC 3339: {0:?} follows its end")]
+    Trailing(String),
 }
 
 struct Reader<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
-    fn digits(&mut self, count: usize, what: &str) -> Result<i64, String> {
+impl Reader<'_> {
+    fn unexpected(&self, expected: &'static str) -> TimestampError {
+        TimestampError::Unexpected { found: self.rest.to_owned(), expected }
+    }
+
+    fn digits(&mut self, count: usize, what: &'static str) -> Result<i64, TimestampError> {
         if self.rest.is_empty() {
-            return Err(format!("this is no timestamp of RFC 3339: it ends where the {what} should stand"));
+            return Err(TimestampError::EndsBefore(what));
         }
         let found = self.rest.get(..count).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let Some(found) = found else {
-            return Err(format!("this is no timestamp of RFC 3339: {:?} stands where the {what} should be", self.rest));
+            return Err(self.unexpected(what));
         };
         self.rest = self.rest.get(count..).unwrap_or_default();
-        found
-            .parse()
-            .map_err(|_| format!("this is no timestamp of RFC 3339: {found:?} stands where the {what} should be"))
+        found.parse().map_err(|_| TimestampError::Unexpected { found: found.to_owned(), expected: what })
     }
 
-    fn literal(&mut self, wanted: char) -> Result<(), String> {
+    fn literal(&mut self, wanted: char) -> Result<(), TimestampError> {
         if let Some(rest) = self.rest.strip_prefix(wanted) {
             self.rest = rest;
             return Ok(());
         }
         Err(if wanted == 'T' {
-            "this is no timestamp of RFC 3339: there is no 'T' between the date and the time".to_owned()
+            TimestampError::NoTime
         } else if self.rest.is_empty() {
-            format!("this is no timestamp of RFC 3339: it ends where {:?} should stand", wanted.to_string())
+            TimestampError::EndsBeforeSeparator(wanted)
         } else {
-            format!("this is no timestamp of RFC 3339: {:?} stands where {:?} should be", self.rest, wanted.to_string())
+            TimestampError::NoSeparator { found: self.rest.to_owned(), expected: wanted }
         })
     }
 
-    fn within(&mut self, count: usize, range: std::ops::RangeInclusive<i64>, what: &str) -> Result<i64, String> {
+    fn within(
+        &mut self,
+        count: usize,
+        range: std::ops::RangeInclusive<i64>,
+        what: &'static str,
+    ) -> Result<i64, TimestampError> {
         let number = self.digits(count, what)?;
-        if range.contains(&number) { Ok(number) } else { Err(out_of_range(what)) }
+        if range.contains(&number) { Ok(number) } else { Err(TimestampError::OutOfRange(what)) }
     }
 
-    fn fraction(&mut self) -> Result<i64, String> {
+    fn fraction(&mut self) -> Result<i64, TimestampError> {
         let Some(rest) = self.rest.strip_prefix('.') else { return Ok(0) };
         let length = rest.bytes().take_while(u8::is_ascii_digit).count();
         if length == 0 {
-            return Err(format!(
-                "this is no timestamp of RFC 3339: {:?} stands where the UTC offset should be",
-                self.rest
-            ));
+            return Err(self.unexpected("UTC offset"));
         }
         let (digits, rest) = rest.split_at(length);
         self.rest = rest;
@@ -89,7 +109,7 @@ impl<'a> Reader<'a> {
         Ok(nine.parse().unwrap_or(0))
     }
 
-    fn offset(&mut self) -> Result<i64, String> {
+    fn offset(&mut self) -> Result<i64, TimestampError> {
         if let Some(rest) = self.rest.strip_prefix('Z') {
             self.rest = rest;
             return Ok(0);
@@ -98,13 +118,10 @@ impl<'a> Reader<'a> {
             Some('+') => 1,
             Some('-') => -1,
             None => {
-                return Err("this is no timestamp of RFC 3339: it ends where the UTC offset should stand".to_owned());
+                return Err(TimestampError::EndsBefore("UTC offset"));
             }
             Some(_) => {
-                return Err(format!(
-                    "this is no timestamp of RFC 3339: {:?} stands where the UTC offset should be",
-                    self.rest
-                ));
+                return Err(self.unexpected("UTC offset"));
             }
         };
         self.rest = self.rest.get(1..).unwrap_or_default();
@@ -117,14 +134,14 @@ impl<'a> Reader<'a> {
 
 impl Timestamp {
     /// Reads RFC 3339; the message of an error says which part is at fault.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, TimestampError> {
         let mut reader = Reader { rest: text };
         let year = reader.digits(4, "year")?;
         reader.literal('-')?;
         let month = reader.within(2, 1..=12, "month")?;
         reader.literal('-')?;
         let day = reader.digits(2, "day of month")?;
-        let date = date(year, month, day).ok_or_else(|| out_of_range("day of month"))?;
+        let date = date(year, month, day).ok_or(TimestampError::OutOfRange("day of month"))?;
         reader.literal('T')?;
         let hour = reader.within(2, 0..=23, "hour")?;
         reader.literal(':')?;
@@ -134,7 +151,7 @@ impl Timestamp {
         let nanoseconds = reader.fraction()?;
         let offset = reader.offset()?;
         if !reader.rest.is_empty() {
-            return Err(format!("this is no timestamp of RFC 3339: {:?} follows its end", reader.rest));
+            return Err(TimestampError::Trailing(reader.rest.to_owned()));
         }
         let midnight = UtcDateTime::new(date, Time::MIDNIGHT).unix_timestamp();
         let local = midnight + hour * 3_600 + minute * 60 + second;
@@ -199,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_survive_the_way_to_days_and_back() {
+    fn dates_convert_to_days_and_back() {
         for days in (-800_000..3_000_000).step_by(37) {
             let seconds = days * 86_400;
             let Civil { year, month, day, .. } = Timestamp::utc(seconds).civil();
@@ -231,7 +248,7 @@ mod tests {
             ("é", "year"),
         ] {
             let problem = Timestamp::parse(text).unwrap_err();
-            assert!(problem.contains(part), "{text}: {problem}");
+            assert!(problem.to_string().contains(part), "{text}: {problem}");
         }
     }
 }

@@ -32,13 +32,13 @@ pub const ROWS: &[Row] = &[
     Row { matter: "`x == null` where only something inside `x` is sensitive", instead: held_against_null },
     Row { matter: "an unknown value whose type can never fit", instead: never_fits },
     Row { matter: "an unknown value whose type can never fit", instead: never_there },
-    Row { matter: "a secret that is not known yet as an argument of", instead: secret_when_known },
-    Row { matter: "a secret null among the elements of `toset`", instead: forgotten_in_set },
-    Row { matter: "lists with unknown elements in `formatlist` beside others", instead: formatted_from_others },
-    Row { matter: "lists with unknown elements in `formatlist` beside others", instead: nothing_matches },
-    Row { matter: "`flatten` of a secret that is not known yet", instead: flattened_as_one },
-    Row { matter: "sets of objects that are not wholly known", instead: sets_told_apart },
-    Row { matter: "`cidrsubnets` of a block that begins with the first of all addresses", instead: no_room_left },
+    Row { matter: "a sensitive unknown argument of", instead: secret_when_known },
+    Row { matter: "a sensitive null among the elements of `toset`", instead: forgotten_in_set },
+    Row { matter: "lists with unknown elements in `formatlist` with others", instead: formatted_from_others },
+    Row { matter: "lists with unknown elements in `formatlist` with others", instead: nothing_matches },
+    Row { matter: "`flatten` of a sensitive value of unknown type", instead: flattened_as_one },
+    Row { matter: "comparison of sets of partially unknown objects", instead: sets_told_apart },
+    Row { matter: "`cidrsubnets` of a block that starts at the first address", instead: no_room_left },
 ];
 
 /// Differences of single expressions: what they are, what we say and what Terraform says.
@@ -61,7 +61,7 @@ pub const EXACT: &[(&str, &[Exactly])] = &[
         ],
     ),
     (
-        "what follows from another mistake in the same argument or block",
+        "consequences of another mistake in the same argument or block",
         &[
             ("{a.b=1}", "error: Ambiguous attribute key", "error: Reference to undeclared resource"),
             ("{a[0]=1}", "error: Ambiguous attribute key", "error: Invalid reference"),

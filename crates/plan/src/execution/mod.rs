@@ -1,7 +1,6 @@
 //! The execution graph: the actions of a plan with their order. Apply walks it and adds nothing to it (LC-06).
 
 mod adjacency;
-mod cycle;
 mod validity;
 
 pub use adjacency::{Adjacency, Edge};

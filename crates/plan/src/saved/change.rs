@@ -7,12 +7,12 @@ use groma_state::DeposedKey;
 use groma_value::CodecError;
 use serde::{Deserialize, Serialize};
 
-use super::key::Key;
-use super::names::{action_name, action_of};
-use super::tables::{Known, Numbered};
+use super::tables::{Key, Known, Numbered, narrow};
 use super::value::{Bytes, StoredPath, StoredValue};
 use crate::action::{Action, ActionReason};
 use crate::change::{Importing, ResourceChange};
+use crate::deferral::{DeferralReason, DeferredChange, Source};
+use crate::plan::Mode;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Change<'a> {
@@ -124,4 +124,65 @@ fn identity_of<'a>(change: &ResourceChange) -> Result<Option<StoredValue<'a>>, C
 /// Returns an optional member, or an error if it is damaged.
 fn sound<T>(found: Option<Option<T>>) -> Option<Option<T>> {
     found.map_or(Some(None), |found| found.map(Some))
+}
+
+const ACTIONS: [(Action, &str); 9] = [
+    (Action::NoOp, "no-op"),
+    (Action::Create, "create"),
+    (Action::Read, "read"),
+    (Action::Update, "update"),
+    (Action::Delete, "delete"),
+    (Action::DeleteThenCreate, "delete-then-create"),
+    (Action::CreateThenDelete, "create-then-delete"),
+    (Action::Forget, "forget"),
+    (Action::ForgetThenCreate, "forget-then-create"),
+];
+
+pub(super) fn action_name(action: Action) -> &'static str {
+    ACTIONS.iter().find(|(known, _)| *known == action).map_or("no-op", |(_, name)| name)
+}
+
+pub(super) fn action_of(name: &str) -> Option<Action> {
+    ACTIONS.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
+}
+
+const MODES: [(Mode, &str); 3] =
+    [(Mode::Normal, "normal"), (Mode::Destroy, "destroy"), (Mode::RefreshOnly, "refresh-only")];
+
+pub(super) fn mode_name(mode: Mode) -> &'static str {
+    MODES.iter().find(|(known, _)| *known == mode).map_or("normal", |(_, name)| name)
+}
+
+pub(super) fn mode_of(name: &str) -> Option<Mode> {
+    MODES.iter().find(|(_, known)| *known == name).map(|(mode, _)| *mode)
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Left<'a> {
+    reason: String,
+    #[serde(borrow)]
+    change: Change<'a>,
+    open_steps: Vec<u32>,
+    is_known: bool,
+}
+
+impl<'a> Left<'a> {
+    pub(super) fn of(deferred: &'a DeferredChange, numbered: &mut Numbered<'a>) -> Result<Self, CodecError> {
+        Ok(Self {
+            reason: deferred.reason.name().to_owned(),
+            change: Change::of(&deferred.change, numbered)?,
+            open_steps: deferred.open_steps.iter().copied().map(narrow).collect(),
+            is_known: deferred.source == Source::Known,
+        })
+    }
+
+    /// The change; none where it is damaged.
+    pub(super) fn read(self, known: &Known) -> Option<DeferredChange> {
+        Some(DeferredChange {
+            reason: DeferralReason::from_name(&self.reason)?,
+            change: self.change.read(known)?,
+            open_steps: self.open_steps.into_iter().map(|step| step as usize).collect(),
+            source: if self.is_known { Source::Known } else { Source::Unknown },
+        })
+    }
 }

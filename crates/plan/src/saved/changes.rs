@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::change::Change;
-use super::problem::Unwritable;
+use super::tables::Unwritable;
 use super::tables::{Known, Numbered};
 use super::value::Bytes;
 use crate::change::ResourceChange;

@@ -3,9 +3,9 @@
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use serde::{Deserialize, Serialize};
 
+use super::change::Left;
 use super::changes::Changes;
-use super::key::Key;
-use super::left::Left;
+use super::tables::Key;
 use super::tables::Kind;
 use super::value::{StoredPath, StoredValue};
 use crate::execution::ExecutionGraph;

@@ -6,30 +6,25 @@
 mod change;
 mod changes;
 mod form;
-mod key;
-mod left;
-mod names;
-mod problem;
-mod schemas;
 mod tables;
 mod value;
 
-use groma_address::ModuleInstance;
+use groma_address::{ActionInstance, ModuleInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 
 use crate::change::OutputChange;
 use crate::deferral::{DeferralReason, DeferredInvocation, Which};
-use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
+use crate::invocation::{ActionEvent, Cause, Invocation};
 use crate::plan::{Plan, PlannedVariable, RelevantAttribute};
+use change::Left;
+use change::{action_name, action_of, mode_name, mode_of};
 use changes::{Changes, Opened};
 use form::{Form, Head, Invoked, Output, Relevant, Variable};
-use key::Key;
-use left::Left;
-use names::{action_name, action_of, mode_name, mode_of};
-use problem::{Unwritable, damaged, not_a_plan};
-pub use schemas::Schemas;
+use tables::Key;
+pub use tables::Schemas;
 use tables::{Addresses, Known, Numbered};
+use tables::{Unwritable, damaged, not_a_plan};
 use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.
@@ -111,8 +106,8 @@ fn read_head(bytes: &[u8]) -> Result<(Vec<PlannedVariable>, &[u8]), Diagnostics>
     let (version, bytes) = postcard::take_from_bytes::<u32>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
     if version != VERSION {
         let detail = format!(
-            "The plan file was written by another version of Groma (format {version}, this one knows format {VERSION}). Make a new \
-             plan."
+            "The plan file was written by another version of Groma (format {version}; this version supports format \
+             {VERSION}). Create a new plan."
         );
         return Err(Diagnostic::error("Failed to read plan file", detail).into());
     }

@@ -1,16 +1,16 @@
 //! Data that many changes of a saved plan share: written once and referred to by number.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::Arc;
 
-use groma_address::{AbsResource, Mode, Name, ProviderConfig, ResourceInstance};
-use groma_diagnostics::Diagnostics;
+use groma_address::{
+    AbsResource, InstanceKey, Mode, Name, ProviderAddress, ProviderConfig, Resource, ResourceInstance,
+};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_provider::Schema;
 use serde::{Deserialize, Serialize};
-
-use super::key::Key;
-use super::problem::damaged;
-use super::schemas::Schemas;
 
 /// A resource type with its provider configuration.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -120,6 +120,62 @@ impl Known {
 
     pub(super) fn kind(&self, number: u32) -> Option<&(Arc<ProviderConfig>, Arc<Schema>)> {
         self.kinds.get(number as usize)
+    }
+}
+
+/// A bug of ours: a value that does not fit its type.
+pub(super) type Unwritable = Box<dyn Error>;
+
+/// Returns the error for bytes that are not a plan.
+pub(super) fn not_a_plan(why: &str) -> Diagnostics {
+    let detail = format!("The plan in the file cannot be used: {why}. Create a new plan.");
+    Diagnostic::error("Failed to read plan file", detail).into()
+}
+
+pub(super) fn damaged() -> Diagnostics {
+    not_a_plan("it is damaged")
+}
+
+/// Finds the schemas of a plan that is read: the file names types only.
+pub trait Schemas {
+    /// Returns the schema of a resource's type.
+    ///
+    /// # Errors
+    ///
+    /// The provider cannot be started, or has no such type.
+    fn resource(&mut self, provider: &ProviderAddress, resource: &Resource) -> Result<Arc<Schema>, Diagnostics>;
+
+    /// Returns the schema of an action type.
+    ///
+    /// # Errors
+    ///
+    /// The provider cannot be started, or has no such type.
+    fn action(&mut self, provider: &ProviderAddress, type_name: &Name) -> Result<Arc<Schema>, Diagnostics>;
+}
+
+/// The key of an instance.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Key<'a> {
+    None,
+    Int(u64),
+    String(Cow<'a, str>),
+}
+
+impl<'a> Key<'a> {
+    pub(super) fn of(key: &'a InstanceKey) -> Self {
+        match key {
+            InstanceKey::None => Self::None,
+            InstanceKey::Int(index) => Self::Int(*index),
+            InstanceKey::String(key) => Self::String((&**key).into()),
+        }
+    }
+
+    pub(super) fn key(self) -> InstanceKey {
+        match self {
+            Self::None => InstanceKey::None,
+            Self::Int(index) => InstanceKey::Int(index),
+            Self::String(key) => InstanceKey::String((&*key).into()),
+        }
     }
 }
 

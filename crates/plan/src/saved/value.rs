@@ -1,4 +1,4 @@
-//! Values and paths in a saved plan: msgpack for known and unknown values, with marks beside it.
+//! Values and paths in a saved plan: msgpack for known and unknown values, followed by marks.
 
 use std::borrow::Cow;
 

@@ -1,20 +1,16 @@
-//! The lazily started process of a provider, and the orderly shutdown of all processes.
+//! The lazily started process of a provider.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared};
 use groma_address::ProviderAddress;
 use groma_provider::{CallFate, ProviderDiagnostic, ProviderDiagnostics};
-use tokio::task::JoinHandle;
 
 use super::cache::SchemaCache;
-use super::cancellation::unless_cancelled_start;
-use super::runtime;
+use super::host::CallCancellation;
+use super::host::{PluginHost, ProcessNumber};
 use super::schemas::Schemas;
-use super::session::Session;
+use super::session::{Session, Started, Starting};
 use crate::transport::{self, Launch, LogSink, Reattach};
 
 /// The means to reach a provider process.
@@ -25,12 +21,6 @@ pub enum Start {
     /// Attach to a running process, from `TF_REATTACH_PROVIDERS`.
     Attach(Reattach),
 }
-
-/// A session, or the reason why it could not be opened.
-pub(super) type Started = Result<Arc<Session>, ProviderDiagnostics>;
-
-/// A session that is being opened, shared between all waiting calls.
-pub(super) type Starting = Shared<BoxFuture<'static, Started>>;
 
 /// The parameters of a session.
 #[derive(Clone)]
@@ -45,7 +35,7 @@ pub(super) struct SessionSetup {
 }
 
 impl SessionSetup {
-    async fn open(self) -> Started {
+    async fn open(self, cancellation: CallCancellation) -> Started {
         let Self { address, start, log, cache, known } = self;
         let connection = match &start {
             Start::Launch(launch) => transport::launch(launch, log).await,
@@ -59,31 +49,54 @@ impl SessionSetup {
         })?;
         // Cached schemas are encoded for one protocol version; another one needs a fresh request.
         match known.filter(|schemas| schemas.protocol() == connection.protocol()) {
-            Some(schemas) => Ok(Arc::new(Session::with_schemas(address, connection, schemas))),
-            None => Session::open(address, connection, cache.as_ref()).await.map(Arc::new),
+            Some(schemas) => Ok(Arc::new(Session::with_schemas(address, connection, cancellation, schemas))),
+            None => Session::open(address, connection, cancellation, cache.as_ref()).await.map(Arc::new),
         }
     }
 }
 
 /// A process that starts on first use. Dropping it shuts the process down, unless it was attached to.
 pub(super) struct LazyProcess {
+    host: Arc<PluginHost>,
     setup: SessionSetup,
-    session: OnceLock<(u64, Starting)>,
+    session: OnceLock<(ProcessNumber, Starting)>,
 }
 
 impl LazyProcess {
-    pub fn new(setup: SessionSetup) -> Self {
-        Self { setup, session: OnceLock::new() }
+    pub fn new(host: Arc<PluginHost>, setup: SessionSetup) -> Self {
+        Self { host, setup, session: OnceLock::new() }
     }
 
     /// Returns the session, and starts opening it in the background if necessary.
     pub fn session(&self) -> Starting {
-        self.session.get_or_init(|| register(spawn_session(self.setup.clone()))).1.clone()
+        self.session.get_or_init(|| self.open_in_background()).1.clone()
     }
 
     /// Starts opening the session in the background, so that it is ready when needed.
     pub fn start(&self) {
         drop(self.session());
+    }
+
+    fn open_in_background(&self) -> (ProcessNumber, Starting) {
+        let session: Starting = match self.host.handle() {
+            Ok(runtime) => {
+                // The task does not own the host: it would keep its own runtime alive.
+                let cancellation = self.host.cancellation();
+                let open = self.setup.clone().open(cancellation.clone());
+                let task = runtime.spawn(async move { cancellation.unless_start_cancelled(open).await });
+                async move { task.await.unwrap_or_else(|error| Err(not_begun(&error.to_string()))) }.boxed().shared()
+            }
+            Err(problem) => {
+                let problem = not_begun(&problem.to_string());
+                async move { Err(problem) }.boxed().shared()
+            }
+        };
+        (self.host.register(session.clone()), session)
+    }
+
+    /// Returns the host of the process.
+    pub fn host(&self) -> &Arc<PluginHost> {
+        &self.host
     }
 
     /// Whether the process was started and has ended.
@@ -101,21 +114,7 @@ impl LazyProcess {
 impl Drop for LazyProcess {
     fn drop(&mut self) {
         let Some((number, _)) = self.session.get() else { return };
-        let state = PROCESSES.lock().unwrap_or_else(PoisonError::into_inner).remove(number);
-        wait_for_exit(state);
-    }
-}
-
-fn spawn_session(setup: SessionSetup) -> Starting {
-    match runtime::handle() {
-        Ok(runtime) => {
-            let task = runtime.spawn(unless_cancelled_start(setup.open()));
-            async move { task.await.unwrap_or_else(|error| Err(not_begun(&error.to_string()))) }.boxed().shared()
-        }
-        Err(problem) => {
-            let problem = not_begun(problem);
-            async move { Err(problem) }.boxed().shared()
-        }
+        self.host.shutdown(*number);
     }
 }
 
@@ -132,62 +131,4 @@ pub(super) fn no_response() -> ProviderDiagnostics {
 fn call_error(problem: &str, fate: CallFate) -> ProviderDiagnostics {
     let detail = format!("Cannot run the provider call: {problem}.");
     ProviderDiagnostic::error("Failed to call provider", detail).unanswered(fate).into()
-}
-
-/// The state of a process that this program started.
-enum ProcessState {
-    Running(Starting),
-    /// The shutdown was requested.
-    ShuttingDown(JoinHandle<()>),
-}
-
-impl ProcessState {
-    /// Requests the shutdown unless it already was.
-    fn shut_down(self) -> Option<JoinHandle<()>> {
-        match self {
-            Self::Running(session) => runtime::handle().ok().map(|runtime| runtime.spawn(shut_down(session))),
-            Self::ShuttingDown(shutdown) => Some(shutdown),
-        }
-    }
-}
-
-/// The processes whose exit was not awaited yet, by an arbitrary number.
-static PROCESSES: Mutex<BTreeMap<u64, ProcessState>> = Mutex::new(BTreeMap::new());
-
-fn register(session: Starting) -> (u64, Starting) {
-    // Numbers are never reused, so a dropped provider cannot remove the entry of a later one.
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    PROCESSES.lock().unwrap_or_else(PoisonError::into_inner).insert(number, ProcessState::Running(session.clone()));
-    (number, session)
-}
-
-/// Requests the shutdown of all processes without waiting: for a program that needs no further provider calls but still
-/// has work to do, such as writing the state. [`shutdown_all`] waits.
-pub fn begin_shutdown_all() {
-    let mut running = PROCESSES.lock().unwrap_or_else(PoisonError::into_inner);
-    let state = std::mem::take(&mut *running).into_iter();
-    *running =
-        state.filter_map(|(number, state)| Some((number, ProcessState::ShuttingDown(state.shut_down()?)))).collect();
-}
-
-/// Shuts all processes down and waits for their exit: for a program that exits without dropping its providers.
-pub fn shutdown_all() {
-    let running = std::mem::take(&mut *PROCESSES.lock().unwrap_or_else(PoisonError::into_inner));
-    wait_for_exit(running.into_values());
-}
-
-fn wait_for_exit(processes: impl IntoIterator<Item = ProcessState>) {
-    // Request all shutdowns before awaiting the first, so that they run concurrently.
-    let shutdowns: Vec<_> = processes.into_iter().filter_map(ProcessState::shut_down).collect();
-    for shutdown in shutdowns {
-        // The task fails only if the runtime thread itself has ended.
-        let _ = runtime::wait(shutdown);
-    }
-}
-
-async fn shut_down(session: Starting) {
-    if let Ok(session) = session.await {
-        session.shutdown().await;
-    }
 }

@@ -2,19 +2,17 @@
 
 mod actions;
 mod cache;
-mod cancellation;
 mod ephemeral;
+mod host;
 mod lazy_process;
 mod lists;
 mod plugin;
 mod resources;
-mod runtime;
 mod schemas;
 mod session;
 mod stores;
 
 pub use cache::SchemaCache;
-pub use cancellation::cancel_all;
-pub use lazy_process::{Start, begin_shutdown_all, shutdown_all};
+pub use host::PluginHost;
+pub use lazy_process::Start;
 pub use plugin::Plugin;
-pub use runtime::plugin_runtime;

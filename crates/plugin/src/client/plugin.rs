@@ -10,10 +10,11 @@ use groma_value::Value;
 use tokio::sync::oneshot;
 
 use super::cache::SchemaCache;
+use super::host::{self, PluginHost};
 use super::lazy_process::{LazyProcess, SessionSetup, Start, no_response, not_begun};
 use super::schemas::{Kind, Schemas};
 use super::session::Session;
-use super::{actions, ephemeral, lists, resources, runtime, stores};
+use super::{actions, ephemeral, lists, resources, stores};
 use crate::methods;
 use crate::proto::v6;
 use crate::transport::LogSink;
@@ -39,20 +40,26 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Launches the provider process; its log lines go to `log`.
-    pub fn start(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>) -> Self {
-        let plugin = Self::of(SessionSetup { address, start, log, cache: None, known: None });
+    /// Launches the provider process on `host`; its log lines go to `log`.
+    pub fn start(host: &Arc<PluginHost>, address: ProviderAddress, start: Start, log: Arc<dyn LogSink>) -> Self {
+        let plugin = Self::of(host, SessionSetup { address, start, log, cache: None, known: None });
         plugin.process.start();
         plugin
     }
 
     /// Launches the process of an installed package and caches its schemas in `cache`. If the cache is valid and the
     /// provider accepts calls without a preceding schema call, the process is not launched yet.
-    pub fn start_cached(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>, cache: SchemaCache) -> Self {
-        match Self::from_cache(&address, &start, &log, &cache) {
+    pub fn start_cached(
+        host: &Arc<PluginHost>,
+        address: ProviderAddress,
+        start: Start,
+        log: Arc<dyn LogSink>,
+        cache: SchemaCache,
+    ) -> Self {
+        match Self::from_cache(host, &address, &start, &log, &cache) {
             Some(plugin) => plugin,
             None => {
-                let plugin = Self::of(SessionSetup { address, start, log, cache: Some(cache), known: None });
+                let plugin = Self::of(host, SessionSetup { address, start, log, cache: Some(cache), known: None });
                 plugin.process.start();
                 plugin
             }
@@ -62,6 +69,7 @@ impl Plugin {
     /// Creates a provider from cached schemas, if the provider works without a schema call. The process starts on
     /// demand.
     pub fn from_cache(
+        host: &Arc<PluginHost>,
         address: &ProviderAddress,
         start: &Start,
         log: &Arc<dyn LogSink>,
@@ -71,25 +79,26 @@ impl Plugin {
         // Invalid cached schemas count as a cache miss: the provider is then asked again.
         let schemas = Schemas::new(kept.protocol()?, kept.schemas, kept.identities).ok()?;
         let known = schemas.declared().capabilities.get_provider_schema_optional.then(|| Arc::new(schemas))?;
-        Some(Self::of(SessionSetup {
+        let setup = SessionSetup {
             address: address.clone(),
             start: start.clone(),
             log: Arc::clone(log),
             cache: Some(cache.clone()),
             known: Some(known),
-        }))
+        };
+        Some(Self::of(host, setup))
     }
 
-    fn of(setup: SessionSetup) -> Self {
+    fn of(host: &Arc<PluginHost>, setup: SessionSetup) -> Self {
         let known = setup.known.clone();
-        Self { process: LazyProcess::new(setup), known, stopped: AtomicBool::new(false) }
+        Self { process: LazyProcess::new(Arc::clone(host), setup), known, stopped: AtomicBool::new(false) }
     }
 
     /// Returns the schemas; blocks until the provider has answered, unless they are cached.
     fn schemas(&self) -> Result<Arc<Schemas>, ProviderDiagnostics> {
         match &self.known {
             Some(schemas) => Ok(Arc::clone(schemas)),
-            None => Ok(Arc::clone(runtime::wait(self.process.session())?.schemas())),
+            None => Ok(Arc::clone(host::wait(self.process.session())?.schemas())),
         }
     }
 
@@ -105,7 +114,7 @@ impl Plugin {
     {
         let session = self.process.session();
         let (answer, answered) = oneshot::channel();
-        let queued = runtime::spawn(Box::pin(async move {
+        let queued = self.process.host().spawn(Box::pin(async move {
             let outcome = match session.await {
                 Ok(session) => exchange(session).await,
                 Err(problems) => Err(problems),
@@ -114,7 +123,7 @@ impl Plugin {
             let _ = answer.send(outcome);
         }));
         if let Err(problem) = queued {
-            return Answer::ready(on_error(not_begun(problem)));
+            return Answer::ready(on_error(not_begun(&problem.to_string())));
         }
         Answer::pending(async move {
             let outcome = answered.await.unwrap_or_else(|_| Err(no_response()));
@@ -362,7 +371,9 @@ impl Provider for Plugin {
         if self.stopped.swap(true, Ordering::SeqCst) {
             return;
         }
-        let (Ok(runtime), Some(session)) = (runtime::handle(), self.process.session_if_started()) else { return };
+        let (Ok(runtime), Some(session)) = (self.process.host().handle(), self.process.session_if_started()) else {
+            return;
+        };
         runtime.spawn(async move {
             if let Ok(session) = session.await {
                 // The response is irrelevant: calls in flight end with responses of their own.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::{BoxFuture, Shared};
 use groma_address::ProviderAddress;
 use groma_provider::{CallFate, Functions, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::{Type, Value};
@@ -13,7 +14,7 @@ use tonic::transport::Channel;
 use tonic::{Code, ConnectError, Request, Status};
 
 use super::cache::{CachedSchemas, SchemaCache};
-use super::cancellation::unless_cancelled_call;
+use super::host::CallCancellation;
 use super::schemas::{Kind, RawSchemas, Schemas};
 use crate::MESSAGE_LIMIT;
 use crate::methods::{self, Method};
@@ -37,8 +38,15 @@ const SCHEMA: Method<v6::get_provider_schema::Request, RawSchemas> = methods::SC
 pub(super) struct Session {
     address: ProviderAddress,
     connection: Connection,
+    cancellation: CallCancellation,
     schemas: Arc<Schemas>,
 }
+
+/// A session, or the reason why it could not be opened.
+pub(super) type Started = Result<Arc<Session>, ProviderDiagnostics>;
+
+/// A session that is being opened, shared between all waiting calls.
+pub(super) type Starting = Shared<BoxFuture<'static, Started>>;
 
 /// The receiver's decision whether a response stream continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,18 +57,25 @@ pub(super) enum StreamControl {
 
 impl Session {
     /// Creates a session with known schemas, without a call.
-    pub fn with_schemas(address: ProviderAddress, connection: Connection, schemas: Arc<Schemas>) -> Self {
-        Self { address, connection, schemas }
+    pub fn with_schemas(
+        address: ProviderAddress,
+        connection: Connection,
+        cancellation: CallCancellation,
+        schemas: Arc<Schemas>,
+    ) -> Self {
+        Self { address, connection, cancellation, schemas }
     }
 
     /// Requests the schemas, and writes them to `cache` if there is one.
     pub async fn open(
         address: ProviderAddress,
         connection: Connection,
+        cancellation: CallCancellation,
         cache: Option<&SchemaCache>,
     ) -> Result<Self, ProviderDiagnostics> {
-        let asked = exchange(&connection, SCHEMA, &v6::get_provider_schema::Request {});
-        let identities = exchange(&connection, methods::IDENTITIES, &v6::get_resource_identity_schemas::Request {});
+        let calls = Calls { connection: &connection, cancellation: &cancellation };
+        let asked = calls.unary(SCHEMA, &v6::get_provider_schema::Request {});
+        let identities = calls.unary(methods::IDENTITIES, &v6::get_resource_identity_schemas::Request {});
         // Both requests are in flight together, because large providers take seconds to answer the first.
         let (asked, identities) = tokio::join!(asked, identities);
         let mut raw = match asked {
@@ -86,7 +101,7 @@ impl Session {
             cache.write(&mut kept);
         }
         let schemas = Arc::new(Schemas::new(connection.protocol(), kept.schemas, kept.identities)?);
-        Ok(Self::with_schemas(address, connection, schemas))
+        Ok(Self::with_schemas(address, connection, cancellation, schemas))
     }
 
     /// Returns the declarations of the provider.
@@ -97,7 +112,7 @@ impl Session {
     /// Requests the functions of the configured provider.
     pub async fn functions(&self) -> Result<Functions, ProviderDiagnostics> {
         let method = methods::FUNCTIONS;
-        let response = match exchange(&self.connection, method, &v6::get_functions::Request {}).await {
+        let response = match self.calls().unary(method, &v6::get_functions::Request {}).await {
             Ok(response) => response,
             // Providers built for older minor versions of the protocol do not implement the call.
             Err(status) if status.code() == Code::Unimplemented => return Ok(Functions::new()),
@@ -120,10 +135,14 @@ impl Session {
         R: Message + Default,
     {
         self.check_running().await?;
-        match exchange(&self.connection, method, &request).await {
+        match self.calls().unary(method, &request).await {
             Ok(response) => Ok(response),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
+    }
+
+    fn calls(&self) -> Calls<'_> {
+        Calls { connection: &self.connection, cancellation: &self.cancellation }
     }
 
     /// Whether the process has ended.
@@ -153,7 +172,8 @@ impl Session {
         let path = method.path(self.connection.protocol());
         let mut take = |bytes| decoded(bytes).map(&mut take);
         self.check_running().await?;
-        match unless_cancelled_call(listen(&self.connection, path, encoded(&request), &mut take)).await {
+        let listening = listen(&self.connection, path, encoded(&request), &mut take);
+        match self.cancellation.unless_cancelled(listening).await {
             Ok(()) => Ok(()),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
@@ -168,7 +188,8 @@ impl Session {
         let path = method.path(self.connection.protocol());
         let requests = requests.iter().map(encoded).collect();
         self.check_running().await?;
-        match unless_cancelled_call(send(&self.connection, path, requests)).await.and_then(decoded) {
+        let sending = send(&self.connection, path, requests);
+        match self.cancellation.unless_cancelled(sending).await.and_then(decoded) {
             Ok(response) => Ok(response),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
@@ -212,13 +233,22 @@ impl Session {
     }
 }
 
-/// Makes a unary call with typed messages.
-async fn exchange<Q, R>(connection: &Connection, method: Method<Q, R>, request: &Q) -> Result<R, Status>
-where
-    Q: Message,
-    R: Message + Default,
-{
-    unless_cancelled_call(ask(connection, method.path(connection.protocol()), encoded(request))).await.and_then(decoded)
+/// A connection whose calls can be cancelled.
+struct Calls<'a> {
+    connection: &'a Connection,
+    cancellation: &'a CallCancellation,
+}
+
+impl Calls<'_> {
+    /// Makes a unary call with typed messages.
+    async fn unary<Q, R>(&self, method: Method<Q, R>, request: &Q) -> Result<R, Status>
+    where
+        Q: Message,
+        R: Message + Default,
+    {
+        let call = ask(self.connection, method.path(self.connection.protocol()), encoded(request));
+        self.cancellation.unless_cancelled(call).await.and_then(decoded)
+    }
 }
 
 /// Makes a unary call with encoded messages.

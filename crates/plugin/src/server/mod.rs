@@ -33,7 +33,6 @@ mod schemas;
 mod services;
 mod stores;
 mod streams;
-mod threads;
 
 pub use log::log;
 pub use run::{ServeError, Served, serve, serve_below};

@@ -30,7 +30,7 @@ use crate::transport::tls::{Identity, TlsError, certificate_of_pem};
 const GRACE: Duration = Duration::from_secs(1);
 /// The interval of checks whether the host process still exists.
 const HOST_CHECK: Duration = Duration::from_secs(1);
-/// The minimum number of runtime threads, for I/O beside the provider's own code.
+/// The minimum number of runtime threads, for I/O in addition to the provider's own code.
 const MIN_THREADS: usize = 2;
 
 /// The reason why a plugin could not serve.

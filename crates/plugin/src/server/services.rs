@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::convert::Infallible;
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,13 +12,14 @@ use futures_util::{FutureExt, StreamExt};
 use groma_provider::ProviderDiagnostics;
 use prost::Message;
 use prost::bytes::Bytes;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, BoxStream, http};
 use tonic::server::{ClientStreamingService, Grpc, NamedService, ServerStreamingService, UnaryService};
 use tonic::{Request, Response, Status, Streaming};
 
 use super::adapter::{Adapter, StepResult};
-use super::threads::on_own_thread;
 use crate::methods::name_of;
 use crate::proto::v6;
 use crate::raw::{Raw, decoded, encoded};
@@ -273,4 +275,11 @@ answers! {
     @only_version_6 "UnlockState": unlock_state = |adapter, message| only_diagnostics(Ok(adapter.unlock_state(message).await));
     @only_version_6 "GetStates": get_states = |adapter, message| adapter.states(message).await;
     @only_version_6 "DeleteState": delete_state = |adapter, message| only_diagnostics(Ok(adapter.delete_state(message).await));
+}
+
+/// Runs `work` on a thread of its own, where it may block: blocking code on the runtime's worker threads could delay
+/// the host's request to stop.
+pub(super) fn on_own_thread<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+    let runtime = Handle::current();
+    tokio::task::spawn_blocking(move || runtime.block_on(work))
 }

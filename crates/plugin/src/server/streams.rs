@@ -14,8 +14,8 @@ use tonic::Status;
 use tonic::codegen::BoxStream;
 
 use super::adapter::{Adapter, StepResult, decode_request, encode_identity, encode_response, validation};
+use super::services::on_own_thread;
 use super::services::panicked;
-use super::threads::on_own_thread;
 use crate::proto::v6::{self, invoke_action, list_resource};
 use crate::wire;
 

@@ -9,7 +9,7 @@ use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
 use groma_diagnostics::json_reason;
 use serde::Deserialize;
 
-use super::connection::{self, Connection, Fate};
+use super::connection::{self, Connection, Fate, OpenError};
 use super::endpoint::Endpoint;
 use super::error::{LaunchError, LaunchProblem};
 use super::log::LogSink;
@@ -131,7 +131,7 @@ fn reattach(provider: String, entry: Entry) -> Result<Reattach, ReattachError> {
 /// The plugin does not listen at the given address.
 pub async fn attach(reattach: &Reattach, name: &str, log: Arc<dyn LogSink>) -> Result<Connection, LaunchError> {
     let opened = tokio::time::timeout(CONNECT_TIMEOUT, connection::open(reattach.address.clone(), None)).await;
-    let channel = opened.unwrap_or_else(|_| Err("it does not accept connections".to_owned())).map_err(|why| {
+    let channel = opened.unwrap_or(Err(OpenError::TooLate)).map_err(|why| {
         let why = format!("{why}. Check that its process {} is still running", reattach.pid);
         LaunchError {
             program: PathBuf::from(format!("{name} (TF_REATTACH_PROVIDERS)")),

@@ -98,14 +98,23 @@ impl Connection {
 }
 
 /// Opens a channel to `endpoint`, with TLS if configured.
-pub(super) async fn open(endpoint: Endpoint, tls: Option<Arc<rustls::ClientConfig>>) -> Result<Channel, String> {
+pub(super) async fn open(endpoint: Endpoint, tls: Option<Arc<rustls::ClientConfig>>) -> Result<Channel, OpenError> {
     // The URI is required by tonic but unused: the connector opens the socket.
     tonic::transport::Endpoint::from_static("http://localhost")
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .connect_with_connector(Connector { endpoint, tls })
         .await
-        .map_err(|problem| with_causes(&problem))
+        .map_err(OpenError::Transport)
+}
+
+/// The reason why a channel cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OpenError {
+    #[error("it does not accept connections")]
+    TooLate,
+    #[error("{}", with_causes(.0))]
+    Transport(#[from] tonic::transport::Error),
 }
 
 /// Joins an error and its causes; tonic's own message is only "transport error".

@@ -83,7 +83,7 @@ pub(super) fn not_started(program: &Path, error: &std::io::Error) -> LaunchProbl
         ErrorKind::NotFound if program.exists() => {
             "the file exists, but the interpreter or system library that it requires does not".to_owned()
         }
-        ErrorKind::NotFound => "no such file. Run \"groma init\" to reinstall it".to_owned(),
+        ErrorKind::NotFound => "no such file. Reinstall it with the init command".to_owned(),
         ErrorKind::PermissionDenied => {
             format!("it is not executable, or its directory is not accessible. Try: chmod +x {}", program.display())
         }

@@ -154,7 +154,7 @@ async fn connect(
     };
     let opened = connection::open(handshake.address.clone(), tls);
     tokio::select! {
-        channel = opened => Ok((handshake, channel.map_err(LaunchProblem::Unreachable)?)),
+        channel = opened => Ok((handshake, channel.map_err(|error| LaunchProblem::Unreachable(error.to_string()))?)),
         () = process.ended() => Err(LaunchProblem::Exited),
     }
 }

@@ -54,7 +54,7 @@ impl Process {
         let guarded = Guarded::new(group);
         tokio::spawn(async move {
             let status = child.wait().await;
-            // Kills surviving children of the plugin, too. If there are none, the group no longer exists and nothing
+            // Kills surviving children of the plugin, too. Without children, the group no longer exists and nothing
             // happens.
             kill_group(group);
             drop(guarded);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use groma_address::ProviderAddress;
-use groma_plugin::client::{Plugin, SchemaCache, Start};
+use groma_plugin::client::{Plugin, PluginHost, SchemaCache, Start};
 use groma_plugin::transport::NoLog;
 use groma_provider::Provider;
 
@@ -22,7 +22,7 @@ fn started(cache: &SchemaCache, environment: &[(&str, &str)]) -> Plugin {
     let mut launch = demo_launch();
     launch.environment = environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
     let address = ProviderAddress::parse(demo::ADDRESS, "registry.terraform.io").unwrap();
-    Plugin::start_cached(address, Start::Launch(launch), Arc::new(NoLog), cache.clone())
+    Plugin::start_cached(&PluginHost::new(), address, Start::Launch(launch), Arc::new(NoLog), cache.clone())
 }
 
 fn cache_in(folder: &tempfile::TempDir, hash: &str) -> SchemaCache {

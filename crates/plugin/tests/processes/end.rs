@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use groma_plugin::Protocol;
-use groma_plugin::client::{Plugin, Start};
+use groma_plugin::client::{Plugin, PluginHost, Start};
 use groma_plugin::transport::{Launch, NoLog, launch};
 use groma_provider::{ApplyRequest, ApplyResponse, Provider};
 use groma_value::{Type, Value};
@@ -140,7 +140,7 @@ fn started(protocol: Protocol) -> Plugin {
         launch.environment = vec![("PLUGIN_PROTOCOL_VERSIONS".into(), "5".into()), (ONLY_V5.into(), "1".into())];
     }
     let address = groma_address::ProviderAddress::parse(demo::ADDRESS, "registry.terraform.io").unwrap();
-    Plugin::start(address, Start::Launch(launch), Arc::new(NoLog))
+    Plugin::start(&PluginHost::new(), address, Start::Launch(launch), Arc::new(NoLog))
 }
 
 fn crash_during_apply_is_reported_for_the_object() {

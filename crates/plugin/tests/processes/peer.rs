@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use groma_address::ProviderAddress;
-use groma_plugin::client::{Plugin, Start};
+use groma_plugin::client::{Plugin, PluginHost, Start};
 use groma_plugin::transport::{Launch, NoLog};
 use groma_provider::{
     ApplyRequest, ApplyResponse, CallFunctionRequest, ClientCapabilities, ConfigureRequest, ImportRequest,
@@ -55,7 +55,7 @@ fn with_peer_of(protocol: &str, program: &Path, test: &impl AsyncFn(&Plugin, &Pa
     let address = ProviderAddress::parse("example/peer", "registry.terraform.io").unwrap();
     let mut launch = Launch::new("peer", program);
     launch.environment.push(("PEER_PROTOCOL".into(), protocol.into()));
-    let plugin = Plugin::start(address, Start::Launch(launch), Arc::new(NoLog));
+    let plugin = Plugin::start(&PluginHost::new(), address, Start::Launch(launch), Arc::new(NoLog));
     on_runtime(async {
         let config = plugin.schema().unwrap().config.block.empty_value().clone();
         let request = ConfigureRequest {

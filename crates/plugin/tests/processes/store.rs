@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use groma_plugin::client::{Plugin, Start};
+use groma_plugin::client::{Plugin, PluginHost, Start};
 use groma_plugin::transport::{Launch, NoLog};
 use groma_provider::{
     Answer, Attribute, Block, ConfigureStateStoreRequest, ConfigureStateStoreResponse, LockStateRequest,
@@ -122,7 +122,7 @@ impl Run {
         let environment = vec![(STORE.into(), "1".into())];
         let launch = Launch { environment, ..demo_launch() };
         let address = groma_address::ProviderAddress::parse(demo::ADDRESS, "registry.terraform.io").unwrap();
-        let plugin = Plugin::start(address, Start::Launch(launch), Arc::new(NoLog));
+        let plugin = Plugin::start(&PluginHost::new(), address, Start::Launch(launch), Arc::new(NoLog));
         let config = Value::object([("folder", Value::string(folder.to_str().unwrap()))]);
         let request = ConfigureStateStoreRequest { type_name: TYPE.into(), config, chunk_size: 1 << 20 };
         let response = plugin.configure_state_store(request).await;

@@ -6,7 +6,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
 use super::contract_errors::{BUG, summary};
-use super::marks::{Unmarked, restore};
+use super::response::{Unmarked, restore};
 use super::{Checked, TypeKind, located};
 use crate::contract::without_write_only;
 use crate::protocol::{

@@ -4,8 +4,8 @@ use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
 use super::contract_errors::summary;
-use super::identity::Unknowns;
-use super::marks::{Unmarked, restore, secret_paths};
+use super::response::Unknowns;
+use super::response::{Unmarked, restore, secret_paths};
 use super::{Checked, Subject};
 use crate::contract::{Secrets, check_compatible, check_shape, check_unknowns, check_write_only, without_write_only};
 use crate::protocol::{ApplyRequest, ApplyResponse, Private};

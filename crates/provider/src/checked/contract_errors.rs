@@ -1,7 +1,7 @@
 //! Diagnostics for violated contract rules. Violations are always the provider's bug, never the author's mistake
 //! (LC-28).
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
 
 use super::{Checked, Subject};
 use crate::contract::{Secrets, Violation};
@@ -52,7 +52,7 @@ impl Checked {
                 Some(body) if !violation.path.is_empty() => body.span_of(&violation.path),
                 _ => subject.span,
             };
-            Diagnostic::error(summary, detail).at(span).about(subject.address.to_string())
+            fault(summary, detail).at(span).about(subject.address)
         };
         violations.iter().map(to_error).collect()
     }
@@ -60,7 +60,7 @@ impl Checked {
     /// Creates an error for a violation that concerns the whole object; `what` precedes the address in the detail.
     pub(super) fn contract_error(&self, subject: &Subject<'_>, summary: &str, what: &str) -> Diagnostic {
         let detail = format!("Provider {} {what} {}.\n\n{BUG}", self.address, subject.address);
-        Diagnostic::error(summary, detail).at(subject.span).about(subject.address.to_string())
+        fault(summary, detail).at(subject.span).about(subject.address)
     }
 
     /// Reports a deferral that the engine did not allow (P8); `what` is the operation, for example "plan".
@@ -93,6 +93,10 @@ impl Checked {
     pub(super) fn without_location(&self, problems: ProviderDiagnostics) -> Diagnostics {
         super::located(problems, None, groma_diagnostics::Span::NONE, None)
     }
+}
+
+fn fault(summary: &str, detail: String) -> Diagnostic {
+    Diagnostic::error(summary, detail).of_kind(DiagnosticKind::ProviderFault)
 }
 
 /// The last sentence of every message about a contract violation.

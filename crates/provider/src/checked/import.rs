@@ -4,9 +4,9 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
 
 use super::contract_errors::summary;
-use super::identity::Unknowns;
-use super::marks::restore;
+use super::response::Unknowns;
 use super::response::no_violations;
+use super::response::restore;
 use super::{Checked, Subject};
 use crate::contract::{Secrets, check_object, check_shape, check_unknowns, check_write_only};
 use crate::protocol::{
@@ -94,7 +94,7 @@ impl Checked {
         subject.checked(response.diagnostics, || {
             let error = |summary: &str, detail: String| {
                 let problem = Diagnostic::error(summary, detail).at(subject.span);
-                Err(problem.about(subject.address.to_string()).into())
+                Err(problem.about(subject.address).into())
             };
             if response.deferred.is_some() && !capabilities.deferral_allowed {
                 let detail = format!(
@@ -184,9 +184,7 @@ impl Checked {
             account and region of provider {}, or remove the import to create a new object.",
             subject.address, self.address
         );
-        Diagnostic::error("Cannot import non-existent remote object", detail)
-            .at(subject.span)
-            .about(subject.address.to_string())
+        Diagnostic::error("Cannot import non-existent remote object", detail).at(subject.span).about(subject.address)
     }
 
     /// Converts an object of another resource type to the type of `subject`.
@@ -206,7 +204,7 @@ impl Checked {
             );
             let error = Diagnostic::error("Unsupported `moved` across resource types", detail)
                 .at(subject.span)
-                .about(subject.address.to_string());
+                .about(subject.address);
             return Answer::ready((None, error.into()));
         }
         let request = MoveRequest { target_type_name: subject.type_name(), ..input.request };

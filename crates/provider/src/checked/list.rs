@@ -6,9 +6,9 @@ use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
 use super::contract_errors::summary;
-use super::identity::Unknowns;
-use super::marks::restore;
+use super::response::Unknowns;
 use super::response::no_violations;
+use super::response::restore;
 use super::{Checked, Subject, TypeKind};
 use crate::contract::{Secrets, check_object};
 use crate::protocol::{GenerateConfigRequest, GenerateConfigResponse, ListControl, ListDetail, ListRequest, Listed};

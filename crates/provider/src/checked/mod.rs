@@ -4,21 +4,18 @@ mod action;
 mod apply;
 mod contract_errors;
 mod function;
-mod identity;
 mod import;
 mod list;
-mod marks;
 mod plan;
 mod read;
 mod response;
 mod stored;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, DiagnosticAddress, Diagnostics, Span};
 use groma_value::Value;
 
 pub use action::{ActionSubject, kept_action_config};
@@ -285,13 +282,13 @@ impl Subject<'_> {
         if problems.is_empty() {
             return Diagnostics::new();
         }
-        located(problems, self.body, self.span, Some(self.address))
+        located(problems, self.body, self.span, Some(self.address.into()))
     }
 }
 
 impl ConfigSubject<'_> {
     fn locate(&self, problems: ProviderDiagnostics) -> Diagnostics {
-        located(problems, Some(self.body), self.body.opening(), Some(self.address))
+        located(problems, Some(self.body), self.body.opening(), Some(self.address.into()))
     }
 }
 
@@ -300,7 +297,7 @@ fn located(
     problems: ProviderDiagnostics,
     body: Option<&BodyDecoder>,
     span: Span,
-    address: Option<&dyn fmt::Display>,
+    address: Option<DiagnosticAddress>,
 ) -> Diagnostics {
     problems
         .into_iter()
@@ -320,8 +317,8 @@ fn located(
                 _ => span,
             };
             let diagnostic = diagnostic.at(subject);
-            match address {
-                Some(address) => diagnostic.about(address.to_string()),
+            match &address {
+                Some(address) => diagnostic.about(address.clone()),
                 None => diagnostic,
             }
         })

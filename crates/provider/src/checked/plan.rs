@@ -4,9 +4,9 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::{Kind, Path, PathMarks, Value};
 
 use super::contract_errors::summary;
-use super::identity::Unknowns;
-use super::marks::{Unmarked, restore, secret_paths};
+use super::response::Unknowns;
 use super::response::no_violations;
+use super::response::{Unmarked, restore, secret_paths};
 use super::{Checked, Subject};
 use crate::contract::{Secrets, Violation, check_compatible, check_planned, check_shape, check_write_only};
 use crate::proposed::proposed_new_state;

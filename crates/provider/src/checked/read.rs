@@ -6,9 +6,9 @@ use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
 use super::contract_errors::summary;
-use super::identity::Unknowns;
-use super::marks::{Unmarked, restore, secret_paths};
+use super::response::Unknowns;
 use super::response::no_violations;
+use super::response::{Unmarked, restore, secret_paths};
 use super::{Checked, Subject};
 use crate::Answer;
 use crate::contract::{Secrets, check_planned, check_shape, check_unknowns, check_write_only, normalize_legacy};

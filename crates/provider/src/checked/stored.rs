@@ -6,8 +6,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
 
 use super::contract_errors::summary;
-use super::marks::restore;
 use super::response::no_violations;
+use super::response::restore;
 use super::{Checked, Subject};
 use crate::Answer;
 use crate::contract::{Secrets, check_object, check_shape, check_unknowns};
@@ -105,6 +105,6 @@ impl Checked {
             up to {}). Upgrade the provider to that version or a later one. The state is unchanged.",
             subject.address, self.address, version, subject.schema.version
         );
-        Diagnostic::error(summary::NEWER_PROVIDER, detail).at(subject.span).about(subject.address.to_string())
+        Diagnostic::error(summary::NEWER_PROVIDER, detail).at(subject.span).about(subject.address)
     }
 }

@@ -6,7 +6,6 @@
 use groma_value::{Kind, Type, Value};
 
 use super::planned::{Keyed, sequence};
-use super::shape::type_conforms;
 use super::{Problem, Violation};
 use crate::correlate::{Candidates, Mask};
 use crate::schema::{Block, Item, NestedBlock, Nesting};
@@ -92,7 +91,7 @@ fn check_value(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut V
         if planned_type == Type::Dynamic {
             return;
         }
-        if !type_conforms(&planned_type, &actual_type) {
+        if !actual_type.conforms_to(&planned_type) {
             return report(found, trail, Problem::TypeChanged { planned: planned_type, actual: actual_type });
         }
         if planned.range().includes(actual) == Some(false) {
@@ -116,7 +115,7 @@ fn same_kind(planned: &Type, actual: &Type) -> bool {
     match (planned, actual) {
         (Type::Tuple(_), Type::Tuple(_)) => true,
         (Type::Object(planned), Type::Object(actual)) => planned.shape() == actual.shape(),
-        _ => type_conforms(planned, actual),
+        _ => actual.conforms_to(planned),
     }
 }
 

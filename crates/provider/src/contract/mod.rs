@@ -4,14 +4,13 @@
 //! decides which violations are errors, under which summary, and which providers are exempt.
 
 mod compatible;
-mod legacy;
 mod planned;
 mod shape;
 mod violation;
 
 pub use compatible::check_compatible;
-pub use legacy::normalize_legacy;
 pub use planned::check_planned;
+pub use shape::normalize_legacy;
 pub use shape::{check_object, check_shape, check_unknowns, check_write_only, without_write_only};
 pub use violation::{Problem, Secrets, Violation};
 #[cfg(test)]

@@ -4,7 +4,7 @@ use groma_value::{Kind, Type, Value};
 
 use super::{Problem, Violation};
 use crate::proposed::collection_like;
-use crate::schema::{Block, Item, Nesting};
+use crate::schema::{Block, Item, NestedBlock, Nesting};
 use crate::trail::Trail;
 
 /// Finds violations in an existing object: wrong types, or else unknown values, or else write-only values.
@@ -39,7 +39,7 @@ fn conform(ty: &Type, value: &Value, trail: &Trail<'_>, found: &mut Vec<Violatio
         // Untyped nulls and unknowns conform to every type.
         (_, Kind::Null | Kind::Unknown(_)) => {
             let own = value.ty();
-            if own != Type::Dynamic && !type_conforms(ty, &own) {
+            if own != Type::Dynamic && !own.conforms_to(ty) {
                 wrong(mismatch(ty, &own));
             }
         }
@@ -91,24 +91,6 @@ fn conform(ty: &Type, value: &Value, trail: &Trail<'_>, found: &mut Vec<Violatio
 
 fn mismatch(required: &Type, actual: &Type) -> String {
     format!("{} is required, not {}", required.friendly_name(), actual.friendly_name())
-}
-
-/// Whether `actual` equals `required`, ignoring dynamic parts of `required`.
-pub(super) fn type_conforms(required: &Type, actual: &Type) -> bool {
-    match (required, actual) {
-        (Type::Dynamic, _) => true,
-        (Type::List(required), Type::List(actual))
-        | (Type::Set(required), Type::Set(actual))
-        | (Type::Map(required), Type::Map(actual)) => type_conforms(required, actual),
-        (Type::Tuple(required), Type::Tuple(actual)) => {
-            required.len() == actual.len() && required.iter().zip(actual.iter()).all(|(w, a)| type_conforms(w, a))
-        }
-        (Type::Object(required), Type::Object(actual)) => {
-            required.shape() == actual.shape()
-                && required.types().iter().zip(actual.types()).all(|(w, a)| type_conforms(w, a))
-        }
-        (required, actual) => required == actual,
-    }
 }
 
 /// Finds unknown values in `value`, which must be wholly known (LC-13, LC-21).
@@ -169,4 +151,46 @@ fn nested_without_write_only(nesting: Nesting, block: &Block, value: &Value) -> 
         (_, Kind::Object(object)) => collection_like(value, block, each(object.values())),
         _ => value.clone(),
     }
+}
+
+/// Replaces null blocks with empty collections, and unknown blocks with blocks of unknown attributes, in an object that
+/// was read (plugin-protocol 4.3). Plans and apply results are not normalized: the provider must get back its own plan.
+pub fn normalize_legacy(block: &Block, value: &Value) -> Value {
+    let Kind::Object(object) = value.kind() else { return value.clone() };
+    if !block.contains_blocks() {
+        return value.clone();
+    }
+    let parts = block.slots().iter().zip(object.values()).map(|(slot, value)| match &slot.item {
+        Item::Attribute(_) => value.clone(),
+        Item::Block(nested) => normalize_nested(nested, value),
+    });
+    block.object(parts.collect())
+}
+
+fn normalize_nested(nested: &NestedBlock, value: &Value) -> Value {
+    let block = nested.block();
+    // The legacy type system has neither dynamic attributes nor maps of blocks, so such a schema belongs to another
+    // provider.
+    if nested.nesting() == Nesting::Map || block.implied_type().has_dynamic() {
+        return value.clone();
+    }
+    let element = block.implied_type().clone();
+    let each = |values: &[Value]| values.iter().map(|value| normalize_legacy(block, value)).collect();
+    match (nested.nesting(), value.kind()) {
+        (Nesting::List, Kind::Unknown(_)) => Value::list(element, vec![unknown_block(block)]),
+        (Nesting::Set, Kind::Unknown(_)) => Value::set(element, vec![unknown_block(block)]),
+        (_, Kind::Unknown(_)) => unknown_block(block),
+        (Nesting::List | Nesting::Set | Nesting::Group, Kind::Null) => nested.empty_value().clone(),
+        (Nesting::List, Kind::List(values)) => Value::list(element, each(values)),
+        (Nesting::Set, Kind::Set(values)) => Value::set(element, each(values)),
+        _ => normalize_legacy(block, value),
+    }
+}
+
+fn unknown_block(block: &Block) -> Value {
+    let parts = block.slots().iter().map(|slot| match &slot.item {
+        Item::Attribute(attribute) => Value::unknown(attribute.ty()),
+        Item::Block(nested) => normalize_nested(nested, &Value::unknown(Type::Dynamic)),
+    });
+    block.object(parts.collect())
 }

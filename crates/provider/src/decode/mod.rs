@@ -3,7 +3,6 @@
 mod dynamic;
 mod evaluate;
 mod node;
-mod spans;
 mod structure;
 
 use std::sync::Arc;

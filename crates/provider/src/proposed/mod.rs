@@ -194,7 +194,7 @@ fn merge_set(block: &Block, prior: Prior<'_>, elements: &[Value]) -> Value {
 fn take_first(candidates: &mut Candidates<'_>, used: &mut [bool], config: &Value, mask: Mask) -> Option<usize> {
     let matching = candidates.matching(config, mask);
     let unused = matching.iter().position(|position| used.get(*position) == Some(&false));
-    // Earlier candidates are taken for good. Removing them keeps many equal elements from being scanned again and
+    // Earlier candidates remain matched. Removing them avoids scanning many equal elements again and
     // again.
     let passed = unused.map_or(matching.len(), |at| at + 1);
     let position = matching.drain(..passed).next_back().filter(|_| unused.is_some())?;

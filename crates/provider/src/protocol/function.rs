@@ -76,7 +76,7 @@ impl FunctionError {
         Self { argument: Some(position), ..self }
     }
 
-    /// The error of a call that ended with `problems` in place of an answer.
+    /// The error of a call that ended with `problems` instead of an answer.
     pub fn of_call(problems: &ProviderDiagnostics) -> Self {
         let text = problems.iter().map(|problem| problem.detail.as_str()).collect::<Vec<_>>().join("\n");
         Self { text, argument: None, fate: problems.fate() }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use groma_value::{Type, Value};
+use groma_value::{StoredError, Type, Value};
 
 use crate::ProviderDiagnostic;
 
@@ -39,10 +39,10 @@ impl RawState {
     /// # Errors
     ///
     /// Describes why the object does not conform to `ty`.
-    pub fn decode(&self, ty: &Type) -> Result<Value, String> {
+    pub fn decode(&self, ty: &Type) -> Result<Value, StoredError> {
         match self {
-            Self::Json(json) => groma_value::json::from_stored(json.as_bytes(), ty).map_err(|error| error.to_string()),
-            Self::Flat(flat) => groma_value::flat::decode(flat, ty),
+            Self::Json(json) => Ok(groma_value::json::from_stored(json.as_bytes(), ty)?),
+            Self::Flat(flat) => Ok(groma_value::flat::decode(flat, ty)?),
         }
     }
 }

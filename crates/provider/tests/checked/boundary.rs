@@ -88,7 +88,11 @@ fn lc_26_provider_diagnostics_point_at_the_configuration() {
         setup.texts(&found),
         ["Bad size [\"large\"]: Sizes are small.", "Old port [80]: Take another.", "Everything [name]: All of it."]
     );
-    assert!(found.iter().all(|found| found.address.as_deref() == Some("test_object.web[0]")));
+    assert!(
+        found
+            .iter()
+            .all(|found| found.address.as_ref().is_some_and(|address| address.to_string() == "test_object.web[0]"))
+    );
     let severities: Vec<bool> = found.iter().map(groma_diagnostics::Diagnostic::is_error).collect();
     assert_eq!(severities, [true, false, false]);
 }

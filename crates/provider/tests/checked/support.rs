@@ -106,7 +106,7 @@ pub fn assert_provider_bug(diagnostics: &Diagnostics, summary: &str) -> String {
     let found: Vec<_> = diagnostics.iter().collect();
     let [only] = found.as_slice() else { panic!("one diagnostic expected: {diagnostics:#?}") };
     assert_eq!(only.summary, summary);
-    assert_eq!(only.address.as_deref(), Some("test_object.web[0]"));
+    assert_eq!(only.address.as_ref().map(ToString::to_string).as_deref(), Some("test_object.web[0]"));
     assert!(only.detail.contains("bug in the provider"), "{}", only.detail);
     assert!(only.detail.contains("registry.terraform.io/hashicorp/test"), "{}", only.detail);
     only.detail.clone()

@@ -13,9 +13,7 @@ mod gate;
 mod log;
 mod object;
 mod provider;
-mod schema;
 mod store;
-mod thread;
 
 pub use log::{Event, Outcome};
 pub use object::Object;

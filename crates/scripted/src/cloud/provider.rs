@@ -1,19 +1,20 @@
 //! The provider of the cloud.
 
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
 
 use groma_provider::{
-    Answer, ApplyRequest, ApplyResponse, ConfigureRequest, ImportRequest, ImportResponse, ImportTarget,
-    ImportedResource, InvokeActionRequest, Name, OpenEphemeralRequest, OpenEphemeralResponse, PlanRequest,
-    PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse,
-    ReadRequest, ReadResponse, SchemaLookup, ServerCapabilities, TypeNames, UpgradeRequest, UpgradeResponse,
+    Answer, ApplyRequest, ApplyResponse, Attribute, Block, ConfigureRequest, ImportRequest, ImportResponse,
+    ImportTarget, ImportedResource, InvokeActionRequest, Name, NestedBlock, OpenEphemeralRequest,
+    OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics,
+    ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Schema, SchemaLookup,
+    ServerCapabilities, TypeNames, UpgradeRequest, UpgradeResponse,
 };
 use groma_value::{Path, Type, Value};
 
 use super::object::{Object, text};
-use super::schema;
 use super::store::{Done, Operation, Store, StoreError};
-use super::thread::on_own_thread;
 
 /// Attributes whose change needs a new object.
 const REPLACING: [&str; 2] = ["parent", "replace"];
@@ -48,7 +49,7 @@ impl Cloud {
         self.endpoint.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn schema_of(&self, kind: &str, type_name: &str, schema: fn() -> groma_provider::Schema) -> SchemaLookup {
+    fn schema_of(&self, kind: &str, type_name: &str, schema: fn() -> Schema) -> SchemaLookup {
         Ok((self.type_name(kind) == type_name).then(|| Arc::new(schema())))
     }
 }
@@ -69,7 +70,7 @@ fn outcome<T>(result: Result<Done<T>, StoreError>) -> (Option<T>, ProviderDiagno
 impl Provider for Cloud {
     fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
         let capabilities = ServerCapabilities::default();
-        Ok(ProviderSchema { config: Arc::new(schema::config()), meta: None, capabilities })
+        Ok(ProviderSchema { config: Arc::new(config()), meta: None, capabilities })
     }
 
     fn type_names(&self) -> TypeNames {
@@ -84,19 +85,19 @@ impl Provider for Cloud {
     }
 
     fn resource_schema(&self, type_name: &str) -> SchemaLookup {
-        self.schema_of("object", type_name, schema::object)
+        self.schema_of("object", type_name, object)
     }
 
     fn data_schema(&self, type_name: &str) -> SchemaLookup {
-        self.schema_of("lookup", type_name, schema::lookup)
+        self.schema_of("lookup", type_name, lookup)
     }
 
     fn ephemeral_schema(&self, type_name: &str) -> SchemaLookup {
-        self.schema_of("session", type_name, schema::session)
+        self.schema_of("session", type_name, session)
     }
 
     fn action_schema(&self, type_name: &str) -> SchemaLookup {
-        self.schema_of("action", type_name, schema::action)
+        self.schema_of("action", type_name, action)
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
@@ -108,12 +109,12 @@ impl Provider for Cloud {
     }
 
     fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
-        let schema = schema::object();
+        let schema = object();
         Answer::ready(match request.raw_state.decode(schema.block.implied_type()) {
             Ok(upgraded_state) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
             Err(problem) => UpgradeResponse {
                 upgraded_state: Value::NULL,
-                diagnostics: ProviderDiagnostic::error("Unreadable stored object", problem).into(),
+                diagnostics: ProviderDiagnostic::error("Unreadable stored object", problem.to_string()).into(),
             },
         })
     }
@@ -124,7 +125,7 @@ impl Provider for Cloud {
             Ok(objects) => {
                 let like = &request.current_state;
                 let found = objects.get(&id).map(|object| object.to_value(like));
-                let new_state = found.unwrap_or_else(|| schema::object().block.null_value());
+                let new_state = found.unwrap_or_else(|| object().block.null_value());
                 ReadResponse { new_state, ..ReadResponse::unchanged(request) }
             }
             Err(error) => ReadResponse { diagnostics: problems(&error), ..ReadResponse::unchanged(request) },
@@ -208,4 +209,73 @@ fn with_unknown_id(proposed: &Value) -> Value {
         (name.clone(), if &**name == "id" { Value::unknown(Type::String) } else { value.clone() })
     });
     Value::object(attributes.collect::<Vec<_>>())
+}
+
+struct Shared<T> {
+    result: Option<T>,
+    waker: Option<Waker>,
+}
+
+/// Runs `work` on a new thread once the answer is awaited.
+pub(super) fn on_own_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<'static, T> {
+    let shared = Arc::new(Mutex::new(Shared { result: None, waker: None }));
+    let mut work = Some(work);
+    Answer::pending(poll_fn(move |context| {
+        let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(result) = state.result.take() {
+            return Poll::Ready(result);
+        }
+        state.waker = Some(context.waker().clone());
+        if let Some(work) = work.take() {
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || {
+                let result = work();
+                let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                state.result = Some(result);
+                if let Some(waker) = state.waker.take() {
+                    waker.wake();
+                }
+            });
+        }
+        Poll::Pending
+    }))
+}
+
+fn schema<const N: usize>(attributes: [(&str, Attribute); N]) -> Schema {
+    Schema::new(Block::new(attributes, [] as [(&str, NestedBlock); 0]))
+}
+
+fn optional() -> Attribute {
+    Attribute::optional(Type::String)
+}
+
+pub(super) fn config() -> Schema {
+    schema([("endpoint", optional()), ("store", optional())])
+}
+
+pub(super) fn object() -> Schema {
+    schema([
+        ("id", Attribute::computed(Type::String)),
+        ("name", Attribute::required(Type::String)),
+        ("parent", optional()),
+        ("refs", Attribute::optional(Type::list(Type::String))),
+        ("replace", optional()),
+        ("value", optional()),
+    ])
+}
+
+pub(super) fn lookup() -> Schema {
+    schema([
+        ("ids", Attribute::computed(Type::list(Type::String))),
+        ("name", Attribute::required(Type::String)),
+        ("of", optional()),
+    ])
+}
+
+pub(super) fn session() -> Schema {
+    schema([("endpoint", Attribute::computed(Type::String)), ("target", Attribute::required(Type::String))])
+}
+
+pub(super) fn action() -> Schema {
+    schema([("name", Attribute::required(Type::String)), ("ref", optional())])
 }

@@ -93,7 +93,7 @@ impl Addresses {
     }
 
     /// Tells `of` the rank, if addresses have one, and the text of an address.
-    fn tell<T>(&self, number: u32, of: impl FnOnce(Option<u32>, &str) -> T) -> Option<T> {
+    fn with_address<T>(&self, number: u32, of: impl FnOnce(Option<u32>, &str) -> T) -> Option<T> {
         match self {
             Self::Growing(rooms) => rooms.get(number).map(|resource| of(None, &resource.to_string())),
             Self::Ordered(ordered) => ordered.get(number).map(|(_, text)| of(Some(number), text)),
@@ -193,7 +193,7 @@ impl<T> ByAddress<T> {
             match &mut noted.values[at] {
                 Some(value) => take(value),
                 empty => {
-                    let Some(made) = noted.addresses.tell(*number, &mut make) else { continue };
+                    let Some(made) = noted.addresses.with_address(*number, &mut make) else { continue };
                     take(empty.insert(made));
                 }
             }
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_has_a_place_of_its_own() {
+    fn every_number_has_its_own_address() {
         assert_eq!(slot(0), (0, 0));
         assert_eq!(slot(15), (0, 15));
         assert_eq!(slot(16), (1, 0));

@@ -65,10 +65,10 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Line<T> {
                 return;
             }
             // Should making it panic, nobody waits for it.
-            let place = ObjectAddress { line: self, piece };
+            let address = ObjectAddress { line: self, piece };
             out.clear();
             make(piece, &mut kept, &mut out);
-            place.pass_on(&out);
+            address.pass_on(&out);
         }
     }
 

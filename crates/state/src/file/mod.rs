@@ -6,6 +6,7 @@ mod legacy;
 mod members;
 mod objects;
 mod paths;
+mod problem;
 mod read;
 mod refusal;
 mod resources;

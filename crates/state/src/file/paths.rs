@@ -4,6 +4,7 @@ use groma_value::{Path, PathStep, Type};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::problem::PathsProblem;
 use crate::json;
 
 const ATTRIBUTE: &str = "get_attr";
@@ -21,24 +22,23 @@ struct StepLayout<'a> {
 ///
 /// # Errors
 /// Fails with a sentence that contains no values of the text.
-pub(super) fn parse(text: &str) -> Result<Vec<Path>, String> {
+pub(super) fn parse(text: &str) -> Result<Vec<Path>, PathsProblem> {
     if text == "[]" {
         return Ok(Vec::new());
     }
-    let layout: Option<Vec<Vec<StepLayout<'_>>>> =
-        serde_json::from_str(text).map_err(|_| "its sensitive_attributes are not lists of path steps".to_owned())?;
+    let layout: Option<Vec<Vec<StepLayout<'_>>>> = serde_json::from_str(text).map_err(|_| PathsProblem::NoLists)?;
     layout.unwrap_or_default().iter().map(|steps| steps.iter().map(parse_step).collect()).collect()
 }
 
-fn parse_step(step: &StepLayout<'_>) -> Result<PathStep, String> {
+fn parse_step(step: &StepLayout<'_>) -> Result<PathStep, PathsProblem> {
     match &*step.kind {
         ATTRIBUTE => serde_json::from_str::<String>(step.value.get())
             .map(|name| PathStep::Attribute(name.into()))
-            .map_err(|_| "a step in its sensitive_attributes has an attribute name that is not a string".to_owned()),
+            .map_err(|_| PathsProblem::AttributeName),
         INDEX => groma_value::json::from_json(step.value.get().as_bytes(), &Type::Dynamic)
             .map(PathStep::Index)
-            .map_err(|_| "a step in its sensitive_attributes has an invalid index".to_owned()),
-        other => Err(format!("its sensitive_attributes have a step of the unknown type {other:?}")),
+            .map_err(|_| PathsProblem::Index),
+        other => Err(PathsProblem::UnknownStep(other.to_owned())),
     }
 }
 

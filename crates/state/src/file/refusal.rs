@@ -13,15 +13,15 @@ pub(super) const RESTORE: &str = "Restore the file from its backup (the same nam
 
 /// Explains why `text` is not a JSON object.
 pub(super) fn not_json(text: &str, error: &serde_json::Error) -> StateError {
-    let place = format!("line {} column {}", error.line(), error.column());
+    let position = format!("line {} column {}", error.line(), error.column());
     let detail = if error.is_eof() {
         format!(
-            "The state file is truncated: its JSON ends at {place}, probably because the program that wrote it was interrupted. {RESTORE}"
+            "The state file is truncated: its JSON ends at {position}, probably because the program that wrote it was interrupted. {RESTORE}"
         )
     } else if error.is_data() && !text.trim_start().starts_with('{') {
         format!("The file holds JSON but no object, so it is not a state file. {RESTORE}")
     } else {
-        format!("The state file is not valid JSON: syntax error at {place}. {RESTORE}")
+        format!("The state file is not valid JSON: syntax error at {position}. {RESTORE}")
     };
     StateError::malformed(UNSUPPORTED, detail)
 }

@@ -19,12 +19,12 @@ const PIECE: usize = 256;
 /// Passes the list of resources on, piece by piece.
 pub(super) fn write(state: &State, take: &mut Take<'_>) -> io::Result<()> {
     let content = Content::of(state);
-    if content.places.is_empty() {
+    if content.addresses.is_empty() {
         return take(b"[]");
     }
-    let range = |piece: usize| piece * PIECE..content.places.len().min((piece + 1) * PIECE);
+    let range = |piece: usize| piece * PIECE..content.addresses.len().min((piece + 1) * PIECE);
     let make = |piece, lines: &mut DependencyLines, out: &mut Vec<u8>| content.write(range(piece), lines, out);
-    in_turn(content.places.len().div_ceil(PIECE), make, take)?;
+    in_turn(content.addresses.len().div_ceil(PIECE), make, take)?;
     take(b"\n  ]")
 }
 
@@ -36,7 +36,7 @@ struct Content<'a> {
     modules: Vec<String>,
     providers: Vec<String>,
     resources: Vec<Resource<'a>>,
-    places: Vec<ObjectAddress<'a>>,
+    addresses: Vec<ObjectAddress<'a>>,
     /// Whether an object can have a provider configuration of its own.
     may_split: bool,
 }
@@ -62,7 +62,7 @@ impl<'a> Content<'a> {
             modules: Vec::new(),
             providers: Vec::new(),
             resources: Vec::with_capacity(state.resources().len()),
-            places: Vec::with_capacity(state.len()),
+            addresses: Vec::with_capacity(state.len()),
             may_split: state.provider_instances().next().is_some(),
         };
         for (text, resources) in by_text_of_module(state) {
@@ -82,19 +82,19 @@ impl<'a> Content<'a> {
         let resource = self.resources.len();
         let is_split = self.may_split && entry.objects().any(|object| object.provider().is_some());
         self.resources.push(Resource { module, provider, address, entry, is_split });
-        let before = self.places.len();
+        let before = self.addresses.len();
         let instances = entry.instances().filter(|(_, record)| !record.is_empty());
-        self.places.extend(instances.map(|instance| ObjectAddress { resource, instance: Some(instance) }));
-        if self.places.len() == before {
-            self.places.push(ObjectAddress { resource, instance: None });
+        self.addresses.extend(instances.map(|instance| ObjectAddress { resource, instance: Some(instance) }));
+        if self.addresses.len() == before {
+            self.addresses.push(ObjectAddress { resource, instance: None });
         }
     }
 
     /// Appends a part of the list.
     fn write(&self, range: Range<usize>, lines: &mut DependencyLines, out: &mut Vec<u8>) {
         for at in range {
-            let ObjectAddress { resource, instance } = &self.places[at];
-            let is_other = |at: usize| self.places.get(at).is_none_or(|place| place.resource != *resource);
+            let ObjectAddress { resource, instance } = &self.addresses[at];
+            let is_other = |at: usize| self.addresses.get(at).is_none_or(|place| place.resource != *resource);
             let mut is_first = at == 0 || is_other(at - 1);
             if is_first {
                 out.push(if at == 0 { b'[' } else { b',' });

@@ -17,12 +17,12 @@ const TEXT: u8 = 2;
 const LIST: u8 = 3;
 const BEGIN: u8 = 4;
 const FINISHED: u8 = 5;
-const SETTLED: u8 = 6;
+const RESOLVED: u8 = 6;
 const OUTPUTS: u8 = 7;
 const SNAPSHOT: u8 = 8;
 const RANKED_TEXT: u8 = 9;
 const UNION: u8 = 10;
-const LOST: u8 = 11;
+const ABANDONED: u8 = 11;
 const ACCEPTED: u8 = 12;
 const BASE: u8 = 13;
 const CHECKPOINT: u8 = 14;
@@ -49,10 +49,10 @@ pub(super) fn decode<'a>(payload: &'a [u8], numbered: &Numbered) -> Option<Recor
         }
         BEGIN => Record::Begin(Box::new(decode_begin(d, numbered)?)),
         FINISHED => Record::Finished(Box::new(decode_finished(d, numbered)?)),
-        SETTLED => Record::Settled(decode_place(d)?),
+        RESOLVED => Record::Settled(decode_address(d)?),
         OUTPUTS => Record::Outputs { outputs: d.text()?, check_results: d.text()? },
         SNAPSHOT => Record::Snapshot { lineage: d.text()?, serial: d.number()?, bytes: d.0 },
-        LOST => Record::Lost(d.number()?..d.number()?),
+        ABANDONED => Record::Lost(d.number()?..d.number()?),
         ACCEPTED => Record::Accepted,
         BASE => Record::Base(d.0),
         CHECKPOINT => Record::Checkpoint(Content { length: d.number()?, checksum: u32::try_from(d.number()?).ok()? }),
@@ -110,7 +110,7 @@ pub(super) struct Numbers {
 pub(super) fn encode_begin(begin: &Begin, numbers: &Numbers, out: &mut Vec<u8>) {
     let mut e = Encoder(out);
     e.byte(BEGIN);
-    encode_place(&begin.address, begin.deposed.as_ref(), &mut e);
+    encode_address(&begin.address, begin.deposed.as_ref(), &mut e);
     e.byte(begin.operation as u8);
     e.number(numbers.provider);
     e.number(numbers.list);
@@ -138,7 +138,7 @@ pub(super) fn encode_finished(
 ) {
     let mut e = Encoder(out);
     e.byte(FINISHED);
-    encode_place(address, deposed, &mut e);
+    encode_address(address, deposed, &mut e);
     e.number(numbers.provider);
     e.option(before.map(Prior::of), |e, prior| {
         e.0.extend_from_slice(&prior.fingerprint.0);
@@ -151,10 +151,10 @@ pub(super) fn encode_finished(
     e.option(object, |e, object| encode_object(object, numbers.list, e));
 }
 
-pub(super) fn encode_settled(object_address: &ObjectAddress, out: &mut Vec<u8>) {
+pub(super) fn encode_resolved(object_address: &ObjectAddress, out: &mut Vec<u8>) {
     let mut e = Encoder(out);
-    e.byte(SETTLED);
-    encode_place(&object_address.0, object_address.1.as_ref(), &mut e);
+    e.byte(RESOLVED);
+    encode_address(&object_address.0, object_address.1.as_ref(), &mut e);
 }
 
 pub(super) fn encode_outputs(outputs: &[u8], check_results: &[u8], out: &mut Vec<u8>) {
@@ -165,9 +165,9 @@ pub(super) fn encode_outputs(outputs: &[u8], check_results: &[u8], out: &mut Vec
 }
 
 /// Writes the record that replaces unreadable bytes in memory. No file has such a record.
-pub(super) fn encode_lost(range: &Range<u64>, out: &mut Vec<u8>) {
+pub(super) fn encode_abandoned(range: &Range<u64>, out: &mut Vec<u8>) {
     let mut e = Encoder(out);
-    e.byte(LOST);
+    e.byte(ABANDONED);
     e.number(range.start);
     e.number(range.end);
 }
@@ -205,14 +205,14 @@ pub(super) fn encode_snapshot_head(lineage: &str, serial: u64) -> Vec<u8> {
     out
 }
 
-fn encode_place(address: &ResourceInstance, deposed: Option<&DeposedKey>, e: &mut Encoder<'_>) {
+fn encode_address(address: &ResourceInstance, deposed: Option<&DeposedKey>, e: &mut Encoder<'_>) {
     let mut text = String::with_capacity(64);
     address.push_to(&mut text);
     e.text(&text);
     e.option(deposed, |e, key| e.text(key.as_str()));
 }
 
-fn decode_place(d: &mut Decoder<'_>) -> Option<ObjectAddress> {
+fn decode_address(d: &mut Decoder<'_>) -> Option<ObjectAddress> {
     Some((d.text()?.parse().ok()?, d.option(|d| DeposedKey::new(d.text()?))?))
 }
 
@@ -226,7 +226,7 @@ const KEPT: u8 = 2;
 const UNFINISHED: u8 = 4;
 
 fn decode_begin(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Begin> {
-    let (address, deposed) = decode_place(d)?;
+    let (address, deposed) = decode_address(d)?;
     let operation = decode_operation(d.byte()?)?;
     let provider = numbered.provider(d)?;
     let dependencies = numbered.list(d)?;
@@ -294,7 +294,7 @@ fn encode_object(object: &ObjectRecord, list: u64, e: &mut Encoder<'_>) {
 }
 
 fn decode_finished(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Finished> {
-    let object_address = decode_place(d)?;
+    let object_address = decode_address(d)?;
     let provider = numbered.provider(d)?;
     let prior = d.option(decode_prior)?;
     let outcome = match d.option(|d| decode_object(d, numbered))? {

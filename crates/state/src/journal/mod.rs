@@ -4,7 +4,6 @@
 //! the disk a moment later, many records at once: see [`Journal::sync`].
 
 mod codec;
-mod damage;
 mod follow;
 mod form;
 mod frame;
@@ -16,8 +15,8 @@ mod sealing;
 mod syncing;
 mod writer;
 
-pub(crate) use damage::Damage;
 pub(crate) use follow::Follower;
+pub(crate) use read::Damage;
 pub(crate) use read::{Event, Recovered, Snapshot, recover};
 pub use record::{Begin, CreateRequest, Operation, Outcome};
 pub(crate) use record::{Finished, ObjectAddress, RunHeader};

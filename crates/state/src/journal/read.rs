@@ -1,15 +1,14 @@
 //! The reading side: what an interrupted run has left.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use groma_address::Name;
 
-use super::MAGIC;
-use super::damage::Damage;
-use super::form;
 use super::frame::{Frame, Frames};
 use super::numbered::Numbered;
 use super::record::{Begin, Finished, ObjectAddress, Record, RunHeader};
+use super::{MAGIC, form};
 use crate::content::Content;
 use crate::error::StateError;
 use crate::file::{decode_check_results, decode_outputs};
@@ -52,7 +51,7 @@ pub(crate) struct Recovered {
     /// The contents that the run may have written to the state file.
     pub checkpoints: Vec<Content>,
     /// The number of events that are known to have reached the state file.
-    pub settled: usize,
+    pub resolved: usize,
     /// The unreadable parts that the user has not accepted as lost.
     pub damage: Damage,
 }
@@ -64,7 +63,7 @@ impl Recovered {
     }
 
     /// The addresses with calls in flight.
-    pub fn under_way(&self) -> Vec<ObjectAddress> {
+    pub fn in_flight(&self) -> Vec<ObjectAddress> {
         self.in_flight.iter().map(|begin| (begin.address.clone(), begin.deposed.clone())).collect()
     }
 }
@@ -114,7 +113,7 @@ pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
         end: frames.end(),
         base: reader.base,
         checkpoints: reader.checkpoints,
-        settled: reader.settled,
+        resolved: reader.resolved,
         damage,
     }))
 }
@@ -145,11 +144,11 @@ pub(super) struct Reader {
     snapshot: Option<Snapshot>,
     later: Vec<Event>,
     in_flight: BTreeMap<u64, Box<Begin>>,
-    places: BTreeMap<ObjectAddress, u64>,
+    positions: BTreeMap<ObjectAddress, u64>,
     begun: u64,
     base: Option<Vec<u8>>,
     checkpoints: Vec<Content>,
-    settled: usize,
+    resolved: usize,
     /// The number of events in the last checkpoint.
     in_checkpoint: usize,
     damage: Damage,
@@ -177,7 +176,7 @@ impl Reader {
                 self.snapshot = None;
                 self.base = None;
                 self.checkpoints.clear();
-                (self.settled, self.in_checkpoint) = (0, 0);
+                (self.resolved, self.in_checkpoint) = (0, 0);
                 // A writer numbers its texts and lists from the beginning of its run on.
                 self.without_dependencies += self.numbered.take_missing_lists();
                 self.numbered = self.numbered.restarted();
@@ -188,7 +187,7 @@ impl Reader {
             Record::Begin(begin) => {
                 let object_address = (begin.address.clone(), begin.deposed.clone());
                 self.settle(&object_address);
-                self.places.insert(object_address, self.begun);
+                self.positions.insert(object_address, self.begun);
                 self.in_flight.insert(self.begun, begin);
                 self.begun += 1;
             }
@@ -212,7 +211,7 @@ impl Reader {
             }
             Record::Written => match &mut self.snapshot {
                 Some(snapshot) => snapshot.is_written = true,
-                None => self.settled = self.in_checkpoint,
+                None => self.resolved = self.in_checkpoint,
             },
             Record::Lost(range) => {
                 self.numbered.allow_gaps(range.end.saturating_sub(range.start));
@@ -227,12 +226,35 @@ impl Reader {
     }
 
     fn settle(&mut self, object_address: &ObjectAddress) {
-        if let Some(number) = self.places.remove(object_address) {
+        if let Some(number) = self.positions.remove(object_address) {
             self.in_flight.remove(&number);
         }
     }
 
     fn push(&mut self, event: Event) {
         if self.snapshot.is_some() { &mut self.later } else { &mut self.events }.push(event);
+    }
+}
+
+/// The damage to a journal: bytes that differ from those that were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Damage {
+    /// Unreadable bytes, by their offsets in the file.
+    pub bytes: Vec<Range<u64>>,
+    /// The number of readable records that refer to unreadable ones.
+    pub records: usize,
+    /// The number of results that were read without the dependencies of their objects.
+    pub without_dependencies: usize,
+}
+
+impl Damage {
+    /// Whether nothing is lost.
+    pub fn is_none(&self) -> bool {
+        self.bytes.is_empty() && self.records == 0 && self.without_dependencies == 0
+    }
+
+    /// The number of unreadable bytes.
+    pub fn length(&self) -> u64 {
+        self.bytes.iter().map(|range| range.end - range.start).sum()
     }
 }

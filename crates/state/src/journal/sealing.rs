@@ -155,7 +155,7 @@ impl Opener<'_> {
     /// Replaces unreadable bytes by a record that makes the reader report them.
     fn lose(&mut self, range: Range<u64>) {
         self.is_damaged = true;
-        frame::append(&mut self.clear, |out| form::encode_lost(&range, out));
+        frame::append(&mut self.clear, |out| form::encode_abandoned(&range, out));
     }
 }
 

@@ -31,8 +31,8 @@ fn start(file: &Faulty) -> Journal {
 }
 
 fn resume(storage: Arc<dyn Storage>, before: Option<&Recovered>) -> Journal {
-    let (end, under_way) = before.map_or((0, Vec::new()), |before| (before.end, before.under_way()));
-    let journal = Journal::open(PathBuf::from("journal"), storage, end, &under_way, Seal::default());
+    let (end, in_flight) = before.map_or((0, Vec::new()), |before| (before.end, before.in_flight()));
+    let journal = Journal::open(PathBuf::from("journal"), storage, end, &in_flight, Seal::default());
     journal.start_run(&header()).unwrap();
     journal
 }
@@ -196,7 +196,7 @@ fn a_call_is_in_flight_until_its_result_is_noted() {
         journal.begin(&begin(text)).unwrap();
     }
     finish(&journal, "x.b", "b");
-    journal.settled(&address("x.c"), None).unwrap();
+    journal.resolved(&address("x.c"), None).unwrap();
     let found = read(&file);
     assert_eq!(found.in_flight.iter().map(|begin| begin.address.to_string()).collect::<Vec<_>>(), ["x.a"]);
     assert_eq!(told(&found.events), ["x.b \"b\""]);
@@ -322,19 +322,19 @@ fn call_is_only_begun_where_its_result_has_room() {
         let journal = start(&file);
         file.0.lock().unwrap().reserves = true;
         file.set_room(Some(room));
-        let mut under_way = Vec::new();
+        let mut in_flight = Vec::new();
         for number in 0..4 {
             let text = format!("x.y[{number}]");
             match journal.begin(&begin(&text)) {
-                Ok(()) => under_way.push(text),
+                Ok(()) => in_flight.push(text),
                 Err(error) => {
                     assert_eq!(error.kind, StateErrorKind::DiskFull);
                     break;
                 }
             }
         }
-        begun += under_way.len();
-        for text in under_way {
+        begun += in_flight.len();
+        for text in in_flight {
             // As much as a result that is larger than usual takes.
             finish(&journal, &text, &"i".repeat(8000));
         }
@@ -387,7 +387,7 @@ fn damage_is_forgotten_once_it_is_accepted() {
     let found = recover(&bytes).unwrap().unwrap();
     let file = Faulty::with(&bytes, None);
     let journal =
-        Journal::open(PathBuf::from("j"), Arc::new(file.clone()), found.end, &found.under_way(), Seal::default());
+        Journal::open(PathBuf::from("j"), Arc::new(file.clone()), found.end, &found.in_flight(), Seal::default());
     journal.accept_damage().unwrap();
     journal.start_run(&header()).unwrap();
     let found = recover(&file.bytes()).unwrap().unwrap();

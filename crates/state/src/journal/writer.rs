@@ -32,7 +32,7 @@ const RESERVE: u64 = 256 << 10;
 /// The write-ahead journal of a running apply, in a file next to the state.
 ///
 /// Records each provider call before it begins ([`Journal::begin`]) and its result before the walk continues
-/// ([`Journal::finished`]), so that a killed process loses nothing that a provider has done. A record is with the
+/// ([`Journal::finished`]), so that a killed process loses no result of a provider. A record is with the
 /// operating system when a method returns; [`Journal::sync`] waits until it is on the disk, and groups the records of
 /// many threads into one flush.
 ///
@@ -58,7 +58,7 @@ struct Writer {
     buffer: Vec<u8>,
     seal: Seal,
     known: Known,
-    under_way: HashSet<ObjectAddress, RandomState>,
+    in_flight: HashSet<ObjectAddress, RandomState>,
     /// Whether what follows the records may be a part of one that could not be written.
     is_torn: bool,
     /// Up to where the disk has room for certain.
@@ -71,15 +71,15 @@ struct Writer {
 }
 
 impl Journal {
-    /// Continues the journal in `storage`, whose whole records end at `end`, while calls at `under_way` have no result.
+    /// Continues the journal in `storage`, whose whole records end at `end`, while calls at `in_flight` have no result.
     pub(crate) fn open(
         path: PathBuf,
         storage: Arc<dyn Storage>,
         end: u64,
-        under_way: &[ObjectAddress],
+        in_flight: &[ObjectAddress],
         seal: Seal,
     ) -> Self {
-        let under_way = under_way.iter().cloned().collect();
+        let in_flight = in_flight.iter().cloned().collect();
         Self {
             syncing: Syncing::of(storage.clone(), path.clone()),
             path,
@@ -91,7 +91,7 @@ impl Journal {
                 buffer: Vec::new(),
                 seal,
                 known: Known::default(),
-                under_way,
+                in_flight,
                 is_torn: false,
                 reserved: 0,
                 longest: 0,
@@ -155,7 +155,7 @@ impl Journal {
                 Numbers { provider: known.provider(&begin.provider, out), list: known.list(&begin.dependencies, out) };
             frame::append(out, |out| form::encode_begin(begin, &numbers, out));
         })?;
-        self.lock().under_way.insert((begin.address.clone(), begin.deposed.clone()));
+        self.lock().in_flight.insert((begin.address.clone(), begin.deposed.clone()));
         Ok(())
     }
 
@@ -182,8 +182,8 @@ impl Journal {
         })?;
         let mut writer = self.lock();
         writer.longest = writer.longest.max(writer.buffer.len() as u64);
-        if !writer.under_way.is_empty() {
-            writer.under_way.remove(&(address.clone(), deposed.cloned()));
+        if !writer.in_flight.is_empty() {
+            writer.in_flight.remove(&(address.clone(), deposed.cloned()));
         }
         if let Some(notify) = writer.on_next_result.take() {
             drop(writer);
@@ -196,16 +196,16 @@ impl Journal {
     ///
     /// # Errors
     /// Fails if the record cannot be written.
-    pub fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), StateError> {
+    pub fn resolved(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), StateError> {
         let object_address: ObjectAddress = (address.clone(), deposed.cloned());
-        self.append(|_, out| frame::append(out, |out| form::encode_settled(&object_address, out)))?;
-        self.lock().under_way.remove(&object_address);
+        self.append(|_, out| frame::append(out, |out| form::encode_resolved(&object_address, out)))?;
+        self.lock().in_flight.remove(&object_address);
         Ok(())
     }
 
     /// Whether calls were begun, by this run or earlier ones, of which the result is not known.
-    pub fn has_calls_under_way(&self) -> bool {
-        !self.lock().under_way.is_empty()
+    pub fn has_calls_in_flight(&self) -> bool {
+        !self.lock().in_flight.is_empty()
     }
 
     /// Notes the outputs and check results of `state`.
@@ -219,8 +219,8 @@ impl Journal {
         self.append(|_, out| frame::append(out, |out| form::encode_outputs(&outputs, &results, out)))
     }
 
-    pub(crate) fn under_way(&self) -> Vec<ObjectAddress> {
-        self.lock().under_way.iter().cloned().collect()
+    pub(crate) fn in_flight(&self) -> Vec<ObjectAddress> {
+        self.lock().in_flight.iter().cloned().collect()
     }
 
     /// Waits until everything noted is on the disk.
@@ -294,7 +294,7 @@ impl Journal {
         let mut writer = self.lock();
         let request = begin.request.as_ref().map_or(0, |request| request.planned_state.len() + request.config.len());
         let result = RESULT.max(2 * writer.longest).max(4 * request as u64);
-        let needed = writer.end + result * (writer.under_way.len() as u64 + 1);
+        let needed = writer.end + result * (writer.in_flight.len() as u64 + 1);
         if needed <= writer.reserved {
             return Ok(());
         }

@@ -1,9 +1,9 @@
-//! Folding what an interrupted run has done into the state as it is in the file now.
+//! Merging the journal of an interrupted run into the state file.
 //!
-//! Where the file is as the run found it, all that happened is repeated on it. It may have changed in between, because
-//! Terraform ran. So each record tells what was at its place before: where that is still so, the record is taken over.
-//! Otherwise the file is newer and has precedence, and an object that the file does not contain is kept as a deposed
-//! one: no object that exists is ever forgotten.
+//! If the file is as the run found it, all journal records are replayed on it. Otherwise Terraform or another run changed it in the
+//! meantime. Each record therefore holds the previous record of its object: if the file still contains that, the record is applied.
+//! Otherwise the file is newer and has precedence, and an object missing from the file is added as a deposed object, so that no
+//! existing object is ever forgotten.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -130,7 +130,7 @@ fn kept_as_deposed(finished: &Finished, key: &DeposedKey, object: &ObjectRecord)
              destroyed by the next apply. If you want to keep it, take it out of the state first."
         ),
     )
-    .about(address.to_string())
+    .about(address)
 }
 
 fn removed_since(finished: &Finished) -> Diagnostic {
@@ -142,5 +142,5 @@ fn removed_since(finished: &Finished) -> Diagnostic {
              so it stays out. If it still exists, it is no longer managed; import it to manage it again."
         ),
     )
-    .about(address.to_string())
+    .about(address)
 }

@@ -23,7 +23,7 @@ pub(super) struct Left {
     /// The end of the complete records.
     pub end: u64,
     pub is_folded: bool,
-    pub under_way: Vec<ObjectAddress>,
+    pub in_flight: Vec<ObjectAddress>,
     pub tail: Tail,
     /// The unreadable parts of the file.
     pub damage: Option<AcceptedDamage>,
@@ -62,7 +62,7 @@ impl Left {
         let keyring = paths.encryption.as_ref().map_or(Ok(None), |encryption| encryption.current_keyring());
         let tail = if self.end == 0 { Tail::Clear } else { self.tail };
         let seal = Seal::new(keyring.map_err(journal::failed)?, tail);
-        let journal = Journal::open(path, Arc::new(file), self.end, &self.under_way, seal);
+        let journal = Journal::open(path, Arc::new(file), self.end, &self.in_flight, seal);
         if self.damage.is_some() {
             journal.accept_damage()?;
         }
@@ -71,7 +71,7 @@ impl Left {
 
     /// Whether the journal has more than the calls of which the result is not known.
     pub fn is_unretired(&self) -> bool {
-        self.length > 0 && (!self.is_folded || self.under_way.is_empty())
+        self.length > 0 && (!self.is_folded || self.in_flight.is_empty())
     }
 
     /// Ends the journal, because everything in it is stored. Calls still under way stay noted after `header`. `scope` says
@@ -89,12 +89,12 @@ impl Left {
             None => return Ok(()),
         };
         *self = Self::default();
-        if journal.has_calls_under_way() {
+        if journal.has_calls_in_flight() {
             let end = journal.start_run(header)?;
             journal.trim();
             let tail = if journal.is_sealed() { Tail::Sealed } else { Tail::Clear };
-            let under_way = journal.under_way();
-            *self = Self { length: end, end, is_folded: true, under_way, tail, damage: None };
+            let in_flight = journal.in_flight();
+            *self = Self { length: end, end, is_folded: true, in_flight, tail, damage: None };
             return Ok(());
         }
         let path = paths.journal();
@@ -137,7 +137,7 @@ pub(super) fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered
         length: bytes.len() as u64,
         end: recovered.as_ref().map_or(0, |recovered| recovered.end),
         is_folded: recovered.as_ref().is_none_or(Recovered::is_folded),
-        under_way: recovered.as_ref().map_or_else(Vec::new, Recovered::under_way),
+        in_flight: recovered.as_ref().map_or_else(Vec::new, Recovered::in_flight),
         tail: unsealed.tail,
     };
     Ok((left, recovered))

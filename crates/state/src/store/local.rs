@@ -56,7 +56,7 @@ pub struct Opened {
     /// The state, what an interrupted run has done included; none where nothing was ever applied.
     pub state: Option<State>,
     /// Provider calls that an interrupted run began and of which the result is not known. Each stays until
-    /// [`Journal::finished`] or [`Journal::settled`] is called for its address.
+    /// [`Journal::finished`] or [`Journal::resolved`] is called for its address.
     pub in_flight: Vec<Begin>,
     /// Warnings about the recovery.
     pub warnings: Diagnostics,
@@ -176,7 +176,7 @@ impl LocalStore {
         self.end_checkpoints();
         let serial = self.next_serial()?;
         let file = self.file_to_write()?;
-        if self.is_first(&file)? && self.is_told_by_journal(state)? {
+        if self.is_first(&file)? && self.is_recorded_by_journal(state)? {
             state.serial = serial;
             self.write_first(&file, state)?;
             self.retire_journal(&state.lineage)?;

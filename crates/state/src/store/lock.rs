@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_cannot_lock_is_told_how_to_look_all_the_same() {
+    fn a_lock_error_suggests_reading_without_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("file"), "").unwrap();
         let request = LockRequest {

@@ -31,7 +31,7 @@ pub enum Backup {
     None,
     /// In this file, which is overwritten.
     At(PathBuf),
-    /// In a new file beside the state, such as `terraform.tfstate.1795264899.backup`. Its name is chosen when it is written,
+    /// In a new file next to the state, such as `terraform.tfstate.1795264899.backup`. Its name is chosen when it is written,
     /// under the lock, so that two changes never share one.
     New,
 }
@@ -165,7 +165,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn journal_is_beside_the_file_behind_symbolic_links() {
+    fn journal_is_next_to_the_target_of_symbolic_links() {
         let folder = tempfile::tempdir().unwrap();
         let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
         fs::create_dir(folder.path().join("shared")).unwrap();

@@ -138,7 +138,7 @@ fn fold_later(mut state: State, journal: Recovered) -> Reconciled {
 fn fold_all(mut state: State, base: Base, mut journal: Recovered) -> Reconciled {
     if base == Base::Newer && state.lineage == journal.header.lineage {
         // The program that wrote the file since has read its former content.
-        journal.events.drain(..journal.settled);
+        journal.events.drain(..journal.resolved);
     }
     let mut warnings = Diagnostics::new();
     let mut changed = false;

@@ -71,7 +71,7 @@ impl LocalStore {
 
     /// Whether the journal contains everything that is in a first state, and is being synced: then the new content need not
     /// be recorded as a whole.
-    pub(super) fn is_told_by_journal(&self, state: &State) -> Result<bool, StateError> {
+    pub(super) fn is_recorded_by_journal(&self, state: &State) -> Result<bool, StateError> {
         self.journal.as_ref().map_or(Ok(false), |journal| journal.complete(state))
     }
 
@@ -116,7 +116,7 @@ impl LocalStore {
     /// That the file could not be written although the journal has its content.
     fn unwritten(&self, error: &io::Error) -> StateError {
         StateError::io("write", &self.paths.write, error)
-            .with_advice("The new state is complete in the journal beside the file; the next run puts it in place.")
+            .with_advice("The new state is complete in the journal next to the file; the next run puts it in place.")
     }
 
     /// Ends the journal: everything is in the file. Calls still under way stay noted.

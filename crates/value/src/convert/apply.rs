@@ -1,18 +1,18 @@
 //! Applying a conversion to a value.
 
-use super::collect;
-use super::error::ConversionError;
-use super::find::{Conversion, Element, Part, Sequence, Source, Strategy};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::find::{Conversion, Element, Part, Safety, Sequence, Source, Strategy};
 use super::mismatch::mismatch;
-use super::replace::replace_dynamic;
+use super::unify::unify_as;
+use super::{ConversionError, collect};
 use crate::Name;
 use crate::number::Number;
 use crate::path::{Path, PathStep};
 use crate::refinement::Refinement;
 use crate::types::{ObjectType, Type};
 use crate::value::{Kind, Length, Value};
-use std::collections::HashMap;
-use std::sync::Arc;
 
 impl Conversion {
     /// Converts a value whose type is the one that the conversion was found for.
@@ -63,7 +63,7 @@ impl Conversion {
                 let Some(map) = value.as_map() else { return Ok(value.clone()) };
                 let entries = entries(map.iter().map(|(key, value)| (key, value, part)), path)?;
                 let empty = if **element == Type::Dynamic { map.element_type() } else { element };
-                collect::map(element, empty, entries, super::find::Safety::Safe, path)
+                collect::map(element, empty, entries, Safety::Safe, path)
             }
             Strategy::ObjectToMap { element, parts, safety } => {
                 let Some(object) = value.as_object() else { return Ok(value.clone()) };
@@ -242,4 +242,40 @@ fn unknown_result(given: &Type, refinement: &Refinement, target: Type) -> Value 
         _ => known,
     };
     Value::refined(target, lengths)
+}
+
+/// Returns `want` with its dynamic parts replaced by the corresponding parts of `given`, which must be convertible to
+/// `want`.
+pub(super) fn replace_dynamic(given: &Type, want: &Type) -> Type {
+    if !want.has_dynamic() {
+        return want.clone();
+    }
+    match (given, want) {
+        (Type::Dynamic, _) => want.clone(),
+        (_, Type::Dynamic) => given.clone(),
+        (Type::Map(given), Type::Map(want)) => Type::map(replace_dynamic(given, want)),
+        (Type::Object(given), Type::Map(want)) => Type::map(replace_dynamic(&common(given.types()), want)),
+        (Type::List(given) | Type::Set(given), Type::List(want)) => Type::list(replace_dynamic(given, want)),
+        (Type::Tuple(given), Type::List(want)) => Type::list(replace_dynamic(&common(given), want)),
+        (Type::List(given) | Type::Set(given), Type::Set(want)) => Type::set(replace_dynamic(given, want)),
+        (Type::Tuple(given), Type::Set(want)) => Type::set(replace_dynamic(&common(given), want)),
+        (Type::Tuple(given), Type::Tuple(want)) if given.len() == want.len() => {
+            Type::tuple(given.iter().zip(want.iter()).map(|(given, want)| replace_dynamic(given, want)))
+        }
+        (Type::Map(given), Type::Object(want)) => attributes(want, |_| Some(given)),
+        (Type::Object(given), Type::Object(want)) => attributes(want, |name| given.attribute(name)),
+        _ => want.clone(),
+    }
+}
+
+fn attributes<'a>(want: &ObjectType, given: impl Fn(&str) -> Option<&'a Type>) -> Type {
+    let types = want.iter().map(|(name, want)| match given(name) {
+        Some(given) => replace_dynamic(given, want),
+        None => want.clone(),
+    });
+    Type::Object(Arc::new(ObjectType::of_shape(want.shape().clone(), types.collect())))
+}
+
+fn common(types: &[Type]) -> Type {
+    unify_as(types.iter(), Safety::Unsafe).unwrap_or(Type::Dynamic)
 }

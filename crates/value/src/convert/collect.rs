@@ -1,6 +1,6 @@
 //! Building collections from converted elements.
 
-use super::error::ConversionError;
+use super::ConversionError;
 use super::find::{Conversion, Safety};
 use super::unify::unify_as;
 use crate::Name;

@@ -41,29 +41,32 @@ fn value(scanner: &mut Scanner<'_>, ty: &Type) -> Outcome<Value> {
             Ok(Value::set_of(common(scanner, element, &values)?, values))
         }
         (Token::Array, Type::Tuple(types)) => tuple(scanner, types),
-        (token, ty) => simple(token, ty).map_err(|message| Failure::at(start, message)),
+        (token, ty) => simple(token, ty, start),
     }
 }
 
-fn simple(token: Token<'_>, ty: &Type) -> Result<Value, String> {
+fn simple(token: Token<'_>, ty: &Type, start: usize) -> Outcome<Value> {
+    let wrong = |message: &str| Err(Failure::at(start, message));
     match (ty, token) {
         (Type::String, Token::String(text)) => Ok(Value::string(text)),
         (Type::String, Token::Number(digits)) => Ok(Value::string(digits)),
         (Type::String, Token::Bool(value)) => Ok(Value::string(if value { "true" } else { "false" })),
-        (Type::String, _) => Err("string is required".into()),
+        (Type::String, _) => wrong("string is required"),
         (Type::Bool, Token::Bool(value)) => Ok(Value::bool(value)),
-        (Type::Bool, Token::String(text)) => convert(&Value::string(text), ty).map_err(|error| error.message),
-        (Type::Bool, _) => Err("bool is required".into()),
-        (Type::Number, Token::Number(digits)) => number(digits),
-        (Type::Number, Token::String(digits)) => number(&digits),
-        (Type::Number, _) => Err("number is required".into()),
-        (Type::List(_) | Type::Set(_) | Type::Tuple(_), _) => Err("missing expected [".into()),
-        (Type::Map(_) | Type::Object(_) | Type::Dynamic, _) => Err("missing expected {".into()),
+        (Type::Bool, Token::String(text)) => {
+            convert(&Value::string(text), ty).map_err(|error| Failure::at(start, error.message))
+        }
+        (Type::Bool, _) => wrong("bool is required"),
+        (Type::Number, Token::Number(digits)) => number(digits, start),
+        (Type::Number, Token::String(digits)) => number(&digits, start),
+        (Type::Number, _) => wrong("number is required"),
+        (Type::List(_) | Type::Set(_) | Type::Tuple(_), _) => wrong("missing expected ["),
+        (Type::Map(_) | Type::Object(_) | Type::Dynamic, _) => wrong("missing expected {"),
     }
 }
 
-fn number(digits: &str) -> Result<Value, String> {
-    Number::parse(digits).map(Value::number).map_err(|error| error.to_string())
+fn number(digits: &str, start: usize) -> Outcome<Value> {
+    Number::parse(digits).map(Value::number).map_err(|error| Failure::at(start, error.to_string()))
 }
 
 #[derive(Clone, Copy)]

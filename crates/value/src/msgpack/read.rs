@@ -47,26 +47,29 @@ pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outco
         (Item::Map(length), Type::Object(object)) => {
             scanner.fail(format!("an object of {} attributes is required, but got {length}", object.len()))
         }
-        (item, ty) => simple(&item, ty).or_else(|message| scanner.fail(message)),
+        (item, ty) => simple(scanner, &item, ty),
     }
 }
 
-fn simple(item: &Item<'_>, ty: &Type) -> Result<Value, String> {
+fn simple(scanner: &Scanner<'_>, item: &Item<'_>, ty: &Type) -> Outcome<Value> {
     match (ty, item) {
         (Type::Bool, Item::Bool(value)) => Ok(Value::bool(*value)),
         // Providers pass on output of other programs that is not always UTF-8. Rejecting it would fail the whole
         // resource.
         (Type::String, Item::Bytes(bytes)) => Ok(Value::string(&*String::from_utf8_lossy(bytes))),
-        (Type::Number, _) => item.number().map(Value::number).ok_or_else(|| "number is required".into()),
-        (Type::Bool, _) => Err("bool is required".into()),
-        (Type::String, _) => Err("string is required".into()),
-        (Type::List(_), _) => Err("a list is required".into()),
-        (Type::Set(_), _) => Err("a set is required".into()),
-        (Type::Map(_), _) => Err("a map is required".into()),
-        (Type::Object(_), _) => Err("an object is required".into()),
-        (Type::Tuple(types), Item::Array(_)) => Err(format!("a tuple of length {} is required", types.len())),
-        (Type::Tuple(_), _) => Err("a tuple is required".into()),
-        (Type::Dynamic, _) => Err("a dynamic value is required".into()),
+        (Type::Number, _) => match item.number() {
+            Some(number) => Ok(Value::number(number)),
+            None => scanner.fail("number is required"),
+        },
+        (Type::Bool, _) => scanner.fail("bool is required"),
+        (Type::String, _) => scanner.fail("string is required"),
+        (Type::List(_), _) => scanner.fail("a list is required"),
+        (Type::Set(_), _) => scanner.fail("a set is required"),
+        (Type::Map(_), _) => scanner.fail("a map is required"),
+        (Type::Object(_), _) => scanner.fail("an object is required"),
+        (Type::Tuple(types), Item::Array(_)) => scanner.fail(format!("a tuple of length {} is required", types.len())),
+        (Type::Tuple(_), _) => scanner.fail("a tuple is required"),
+        (Type::Dynamic, _) => scanner.fail("a dynamic value is required"),
     }
 }
 

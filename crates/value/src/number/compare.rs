@@ -1,9 +1,10 @@
 //! Equality, order and hash of numbers by value; precision is ignored.
 
-use super::float;
-use super::{Form, Number, Repr};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
+
+use super::float::Parts;
+use super::{Form, Number, Repr, float};
 
 impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
@@ -30,7 +31,7 @@ impl Ord for Number {
             (sign, Some(_), None) => 0.cmp(&sign),
             (sign, Some(a), Some(b)) => {
                 let magnitude = {
-                    let top = |parts: &float::Parts| float::bits(&parts.mantissa) as i64 + parts.exponent;
+                    let top = |parts: &Parts| float::bits(&parts.mantissa) as i64 + parts.exponent;
                     top(&a).cmp(&top(&b)).then_with(|| {
                         // The highest bits are equal, so each shift is at most the length of the longer mantissa.
                         let low = a.exponent.min(b.exponent);
@@ -97,5 +98,45 @@ impl Number {
         } else {
             1
         }
+    }
+}
+
+impl Number {
+    /// Rounds to an integer towards zero.
+    #[must_use]
+    pub fn truncate(&self) -> Number {
+        match self.parts() {
+            Some(parts) if parts.exponent < 0 => {
+                let drop = usize::try_from(parts.exponent.unsigned_abs()).unwrap_or(usize::MAX);
+                let mantissa = parts.mantissa >> drop;
+                let negative = parts.negative && !mantissa.is_zero();
+                Parts { negative, mantissa, exponent: 0 }.exactly(self.precision())
+            }
+            Some(parts) if parts.mantissa.is_zero() => {
+                Parts { negative: false, mantissa: parts.mantissa, exponent: 0 }.exactly(self.precision())
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// Returns the largest integer not above the number.
+    #[must_use]
+    pub fn floor(&self) -> Number {
+        self.stepped(Ordering::Greater, &Number::ONE.negate())
+    }
+
+    /// Returns the smallest integer not below the number.
+    #[must_use]
+    pub fn ceil(&self) -> Number {
+        self.stepped(Ordering::Less, &Number::ONE)
+    }
+
+    /// Truncates, and adds `step` if the truncated number compares to the number as `side`.
+    fn stepped(&self, side: Ordering, step: &Number) -> Number {
+        let whole = self.truncate();
+        if whole.cmp(self) != side {
+            return whole;
+        }
+        whole.add(step).unwrap_or(whole).with_precision(self.precision())
     }
 }

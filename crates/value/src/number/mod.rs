@@ -8,7 +8,6 @@
 mod arithmetic;
 mod compare;
 mod float;
-mod functions;
 mod leading;
 mod parse;
 mod print;

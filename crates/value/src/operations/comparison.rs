@@ -1,6 +1,6 @@
-//! The comparison operators of expressions.
+//! The logical and comparison operators of expressions.
 
-use super::{Operand, OperationError, bounds, logic, number, unknown_bool};
+use super::{Operand, OperationError, boolean, bounds, number, unknown_bool};
 use crate::value::Value;
 
 /// Evaluates `a == b`.
@@ -11,7 +11,7 @@ pub fn equal(a: &Value, b: &Value) -> Value {
 /// Evaluates `a != b`.
 pub fn not_equal(a: &Value, b: &Value) -> Value {
     let equal = a.equals(b);
-    logic::not(&equal).unwrap_or(equal)
+    not(&equal).unwrap_or(equal)
 }
 
 /// Evaluates `a < b`. Unknown numbers with disjoint bounds have a known result.
@@ -43,7 +43,7 @@ pub fn greater_than(a: &Value, b: &Value) -> Result<Value, OperationError> {
 /// # Errors
 /// Fails if an operand is null or not a number.
 pub fn less_than_or_equal(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    logic::or(&less_than(a, b)?, &a.equals(b))
+    or(&less_than(a, b)?, &a.equals(b))
 }
 
 /// Evaluates `a >= b`.
@@ -51,5 +51,43 @@ pub fn less_than_or_equal(a: &Value, b: &Value) -> Result<Value, OperationError>
 /// # Errors
 /// Fails if an operand is null or not a number.
 pub fn greater_than_or_equal(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    logic::or(&greater_than(a, b)?, &a.equals(b))
+    or(&greater_than(a, b)?, &a.equals(b))
+}
+
+/// Evaluates `!a`; unknown for an unknown operand.
+///
+/// # Errors
+/// Fails if the operand is null or not a bool.
+pub fn not(a: &Value) -> Result<Value, OperationError> {
+    let result = match boolean(a)? {
+        Operand::Known(value) => Value::bool(!value),
+        Operand::Unknown => unknown_bool(),
+    };
+    Ok(result.with_marks(a.marks()))
+}
+
+/// Evaluates `a && b`; a known `false` decides even if the other operand is unknown.
+///
+/// # Errors
+/// Fails if an operand is null or not a bool.
+pub fn and(a: &Value, b: &Value) -> Result<Value, OperationError> {
+    decided(a, b, false)
+}
+
+/// Evaluates `a || b`; a known `true` decides even if the other operand is unknown.
+///
+/// # Errors
+/// Fails if an operand is null or not a bool.
+pub fn or(a: &Value, b: &Value) -> Result<Value, OperationError> {
+    decided(a, b, true)
+}
+
+/// Evaluates an operator that one operand of the value `deciding` decides.
+fn decided(a: &Value, b: &Value, deciding: bool) -> Result<Value, OperationError> {
+    let result = match (boolean(a)?, boolean(b)?) {
+        (Operand::Known(value), _) | (_, Operand::Known(value)) if value == deciding => Value::bool(deciding),
+        (Operand::Known(_), Operand::Known(_)) => Value::bool(!deciding),
+        _ => unknown_bool(),
+    };
+    Ok(result.with_marks(a.marks()).with_marks(b.marks()))
 }

@@ -5,12 +5,11 @@
 
 mod arithmetic;
 mod comparison;
-mod logic;
 mod template;
 
 pub use arithmetic::{absolute, add, divide, modulo, multiply, negate, subtract};
+pub use comparison::{and, not, or};
 pub use comparison::{equal, greater_than, greater_than_or_equal, less_than, less_than_or_equal, not_equal};
-pub use logic::{and, not, or};
 pub use template::{TemplateBuilder, TemplateError};
 
 use crate::types::Type;

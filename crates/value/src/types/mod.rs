@@ -69,6 +69,22 @@ impl Type {
         Type::Tuple(elements.into_iter().collect())
     }
 
+    /// Whether every value of this type is a value of `want` without conversion; a dynamic part of `want` accepts anything.
+    pub fn conforms_to(&self, want: &Type) -> bool {
+        let all = |given: &[Type], want: &[Type]| given.iter().zip(want).all(|(given, want)| given.conforms_to(want));
+        match (self, want) {
+            (_, Type::Dynamic) => true,
+            (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
+                Arc::ptr_eq(a, b) || a.conforms_to(b)
+            }
+            (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len() && all(a, b),
+            (Type::Object(a), Type::Object(b)) => {
+                Arc::ptr_eq(a, b) || (a.shape() == b.shape() && all(a.types(), b.types()))
+            }
+            _ => self == want,
+        }
+    }
+
     /// Moves the type behind a shared pointer. Primitive types and the dynamic type share static pointers.
     pub fn shared(self) -> Arc<Type> {
         static SIMPLE: LazyLock<[Arc<Type>; 4]> = LazyLock::new(|| {

@@ -3,15 +3,12 @@
 mod build;
 mod children;
 mod compare;
-mod equals;
 mod index;
 mod kind;
-mod marking;
 mod refine;
 mod repr;
-mod walk;
+mod set;
 
-pub(crate) use build::element_type_of;
 pub use index::{IndexError, Length};
 pub use kind::{Kind, MapView, ObjectView};
 pub use refine::Range;

@@ -110,7 +110,7 @@ impl Range {
         if value.is_null() {
             return Some(!self.refinement.is_not_null());
         }
-        if !crate::convert::type_conforms(&value.ty(), &self.ty) {
+        if !value.ty().conforms_to(&self.ty) {
             return Some(false);
         }
         allows(&self.refinement, value)

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, DiagnosticAddress, DiagnosticKind, Diagnostics, Span};
 use groma_engine::Recorder;
 
 use super::approval::{Approval, ask};
@@ -75,7 +75,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     let ticker = Ticker::start(Arc::clone(&watched.progress));
     let mut applied = ready.run.apply(ready.plan, ready.inputs, recorder);
     // The provider processes shut down while the state is written.
-    groma_plugin::client::begin_shutdown_all();
+    context.plugin_host.begin_shutdown_all();
     drop(ticker);
     let mut problems = merged(ready.warnings, std::mem::take(&mut applied.diagnostics));
     save(context, &mut ready.store, &mut applied.state, &mut problems);
@@ -90,9 +90,8 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     }
     let state_out = arguments.state_out.as_deref();
     report_done(context, kind, watched.counter.counts(), &applied.state, state_out);
-    // The process exits next: freeing a large state piece by piece would only delay that.
-    std::mem::forget(applied);
-    ready.run.leave();
+    ready.run.stop_providers();
+    context.retain((applied, ready.run));
     Ok(0)
 }
 
@@ -151,6 +150,6 @@ fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
 }
 
 /// Returns the parts that distinguish most diagnostics.
-fn key(diagnostic: &Diagnostic) -> (&str, &str, Option<&str>, Option<Span>) {
+fn key(diagnostic: &Diagnostic) -> (&str, &str, Option<&DiagnosticAddress>, Option<Span>) {
     (&diagnostic.summary, &diagnostic.detail, diagnostic.address.as_deref(), diagnostic.subject)
 }

@@ -8,7 +8,7 @@ use groma_engine::{Hooks, Mode, Plan, Recovery};
 use super::ready::{Kind, Ready, state_overrides};
 use crate::arguments::Apply;
 use crate::commands::backend::{locking, state_location};
-use crate::commands::configuration::{Empty, load_to_change};
+use crate::commands::configuration::{Purpose, load_with_prompts};
 use crate::commands::context::Context;
 use crate::commands::operation::{OpenState, Watched, forgetting_warning, open_for_changes, options, run as new_run};
 use crate::commands::plan::show_plan;
@@ -25,8 +25,9 @@ pub(super) fn from_directory(
     let planning = &arguments.planning;
     let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
     // Destroying without a configuration is legitimate: the state alone says what exists.
-    let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
-    let (configuration, mut warnings) = load_to_change(context, empty)?;
+    let destroys = options.mode == Mode::Destroy || kind != Kind::Apply;
+    let purpose = if destroys { Purpose::Destroy } else { Purpose::Apply };
+    let (configuration, mut warnings) = load_with_prompts(context, purpose)?;
     context.filter_deprecations(&configuration);
     let location = state_location(context, &configuration.root, state_overrides(arguments))?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use groma_address::Name;
 use groma_backend::{ArgumentError, ArgumentKind};
 use groma_config::variables::{InputValue, Origin, settings_file};
-use groma_config::{Backend as BackendBlock, DiskFiles, MemoryFiles, Module, UNSUPPORTED_BACKEND};
+use groma_config::{Backend as BackendBlock, DiskFiles, MemoryFiles, Module, unsupported_backend};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::Attribute;
 use groma_value::{Type, Value};
@@ -104,7 +104,7 @@ fn unsupported(backend: &str, span: Span) -> Diagnostics {
         "The configuration stores its state in {backend}, which this version of Groma does not support. Nothing was read or written. To \
          store the state in a local file, remove the block. To keep this backend, use the program that created the state."
     );
-    Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(span).into()
+    unsupported_backend(detail).at(span).into()
 }
 
 fn unexpected(kind: BackendKind, name: &str) -> Diagnostics {

@@ -15,6 +15,7 @@ use std::time::Duration;
 use groma_backend::{Environment, Host, RemoteBackend, persist_interval};
 use groma_config::{EncryptionMethods, Module};
 use groma_diagnostics::{Diagnostics, capitalized, io_reason};
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::{Backup, DamagedJournal, LockRequest, Locking, StatePaths};
 
 pub(super) use block::{Configured, Settings as BackendSettings, configured, given};
@@ -31,7 +32,7 @@ use super::encryption;
 use super::outcome::fail;
 use crate::account::account;
 use crate::arguments::{self, Flag, StateFiles};
-use crate::settings::{DEFAULT_WORKSPACE, TERRAFORM_VERSION};
+use crate::settings::DEFAULT_WORKSPACE;
 
 /// State files that replace those of the backend.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,13 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use groma_diagnostics::Diagnostics;
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::write_whole;
 use serde::{Deserialize, Serialize};
 
 use super::super::context::Context;
 use super::super::outcome::fail;
 use super::config::{BackendConfig, BackendKind, SerializedBackend};
-use crate::settings::TERRAFORM_VERSION;
 
 /// Format version of the file.
 const VERSION: u32 = 3;

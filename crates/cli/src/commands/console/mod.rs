@@ -17,7 +17,7 @@ use groma_state::State;
 use indexmap::IndexMap;
 
 use super::backend::{StateOverrides, state_location, unless_off};
-use super::configuration::load_to_inspect;
+use super::configuration::{Purpose, load};
 use super::context::Context;
 use super::operation::{quiet_run as new_run, read_state_unlocked};
 use super::outcome::{Outcome, fail};
@@ -35,7 +35,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     if let Some(path) = &arguments.json_into {
         context.mirror_json(path)?;
     }
-    let (configuration, mut warnings) = load_to_inspect(context)?;
+    let (configuration, mut warnings) = load(context, Purpose::Inspect)?;
     context.filter_deprecations(&configuration);
     let overrides = StateOverrides { state: arguments.state.as_deref(), ..StateOverrides::default() };
     let location = state_location(context, &configuration.root, overrides)?;
@@ -70,7 +70,8 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
         false => Source::Pipe,
     };
     let outcome = evaluate_all(context, &asked, &mut input);
-    run.leave();
+    run.stop_providers();
+    context.retain(run);
     outcome
 }
 

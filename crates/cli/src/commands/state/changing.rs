@@ -8,7 +8,7 @@ use groma_encryption::Encryption;
 use groma_state::{Backup, Locking, Saved, State, StatePaths};
 
 use super::super::backend::{StateHandle, StateLocation, StateOverrides, file_location, locking, state_location};
-use super::super::configuration::load_to_change_state;
+use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::reading::must_exist;
@@ -35,7 +35,7 @@ impl Changing {
     pub fn open(context: &mut Context, change: &StateChange, operation: &str) -> Result<Self, Diagnostics> {
         context.configure_view(&change.access.common.view);
         context.configure_json(&change.json)?;
-        let configuration = load_to_change_state(context)?;
+        let (configuration, _) = load(context, Purpose::ChangeState)?;
         let location = match change.state.as_deref() {
             Some(file) => file_location(&configuration.root, file)?,
             None => state_location(context, &configuration.root, StateOverrides::default())?,

@@ -12,7 +12,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome
     context.configure_view(&list.common.view);
     if !list.json.json.is_some_and(Flag::is_on) {
         return Err(fail(
-            "The `terraform state identities` command requires the `-json` flag",
+            &format!("The `{} state identities` command requires the `-json` flag", context.wording.command),
             "The identities are only available as JSON. Add -json.",
         ));
     }

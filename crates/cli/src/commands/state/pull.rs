@@ -1,18 +1,18 @@
 //! `state pull`: prints the state as JSON.
 
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::file;
 
 use super::super::backend::{StateOverrides, state_location};
-use super::super::configuration::load_to_change_state;
+use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::operation::read_state_unlocked;
 use super::super::outcome::Outcome;
 use crate::arguments::StatePull;
-use crate::settings::TERRAFORM_VERSION;
 
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     context.configure_view(&arguments.common.view);
-    let configuration = load_to_change_state(context)?;
+    let (configuration, _) = load(context, Purpose::ChangeState)?;
     let location = state_location(context, &configuration.root, StateOverrides::default())?;
     if !location.has_state()? {
         return Ok(0);

@@ -8,7 +8,7 @@ use groma_encryption::Encryption;
 use groma_state::{Backup, Saved, State, file, read_sealed};
 
 use super::super::backend::{StateOverrides, locking, state_location};
-use super::super::configuration::load_to_change_state;
+use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
@@ -23,7 +23,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
             "Expected one argument: the path of a state file, or - for standard input.",
         ));
     };
-    let configuration = load_to_change_state(context)?;
+    let (configuration, _) = load(context, Purpose::ChangeState)?;
     let location = state_location(context, &configuration.root, StateOverrides::default())?;
     let mut pushed = read(source, location.encryption().as_deref())?;
     let is_new = !location.has_state()?;

@@ -7,14 +7,14 @@ use groma_diagnostics::Diagnostics;
 use groma_state::{InstanceView, State};
 
 use super::super::backend::{StateLocation, StateOverrides, file_location, state_location};
-use super::super::configuration::load_for_state;
+use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::operation::read_state_unlocked;
 use super::super::outcome::fail;
 
 /// Reads the existing state, without its lock.
 pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, Diagnostics> {
-    let configuration = load_for_state(context)?;
+    let (configuration, _) = load(context, Purpose::ReadState)?;
     let location = match file {
         Some(file) => file_location(&configuration.root, file)?,
         None => state_location(context, &configuration.root, StateOverrides::default())?,

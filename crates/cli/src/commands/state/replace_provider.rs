@@ -8,6 +8,7 @@ use super::super::outcome::{Outcome, fail};
 use super::changing::Changing;
 use crate::arguments::{Flag, StateReplaceProvider};
 use crate::terminal::Answer;
+use crate::views::wording::Wording;
 
 pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Outcome {
     let [from, to] = &*arguments.rest else {
@@ -29,13 +30,14 @@ pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Ou
         context.report("No matching resources found.\n");
         return Ok(0);
     }
-    let product = &context.wording.product;
     let names: String = found.iter().map(|resource| format!("  {resource}\n")).collect();
-    context.report(&format!(
-        "{product} will perform the following actions:\n\n  ~ Updating provider:\n    - {from}\n    + {to}\n\nChanging {} \
-         resources:\n\n{names}",
-        found.len()
-    ));
+    context.report_worded(|Wording { product, .. }| {
+        format!(
+            "{product} will perform the following actions:\n\n  ~ Updating provider:\n    - {from}\n    + {to}\n\nChanging {} \
+             resources:\n\n{names}",
+            found.len()
+        )
+    });
     if !arguments.auto_approve.is_some_and(Flag::is_on) && !is_approved(context)? {
         context.report("Cancelled replacing providers.\n");
         return Ok(0);

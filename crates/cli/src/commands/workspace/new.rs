@@ -4,6 +4,7 @@ use std::path::Path;
 
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_encryption::Encryption;
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::{State, file, read_sealed};
 
 use super::super::backend::{locking, valid_workspace};
@@ -12,7 +13,6 @@ use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
 use super::workspaces::{Workspaces, choose, not_overridden, single_name};
 use crate::arguments::{self, WorkspaceNew};
-use crate::settings::TERRAFORM_VERSION;
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
     context.configure_view(&arguments.view);

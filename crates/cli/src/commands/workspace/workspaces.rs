@@ -8,7 +8,7 @@ use groma_diagnostics::{Diagnostics, capitalized, io_reason};
 use groma_state::{Locking, State};
 
 use super::super::backend::{Backend, StateLocation, StateOverrides, diagnostics, in_use, location_in, request};
-use super::super::configuration::load_for_state;
+use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::outcome::fail;
 use crate::settings::{DEFAULT_WORKSPACE, TERRAFORM_VERSION};
@@ -25,7 +25,7 @@ impl Workspaces {
     /// # Errors
     /// The backend is not initialized, or has only the default workspace.
     pub fn of(context: &Context) -> Result<Self, Diagnostics> {
-        let configuration = load_for_state(context)?;
+        let (configuration, _) = load(context, Purpose::ReadState)?;
         let backend = in_use(context, &configuration.root)?.connect(context)?;
         match &backend {
             Backend::Remote(remote) if !remote.has_workspaces() => Err(diagnostics(&remote.no_workspaces())),

@@ -7,7 +7,7 @@ use super::json_path as json;
 
 /// Returns the header of the top-level block that encloses the byte `at`, with its labels in quotes.
 ///
-/// The first byte of a block is not enclosed by it, because it stands for the block itself. The JSON syntax has no headers, so the
+/// The first byte of a block is not enclosed by it, because it represents the block itself. The JSON syntax has no headers, so the
 /// result is the path of the innermost object or array.
 pub fn enclosing_block(file: &SourceFile, at: usize) -> Option<String> {
     if file.name().ends_with(".json") {

@@ -16,14 +16,14 @@ pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Value {
     object.insert("summary".into(), diagnostic.summary.as_str().into());
     object.insert("detail".into(), diagnostic.detail.as_str().into());
     if let Some(address) = &diagnostic.address {
-        object.insert("address".into(), address.as_str().into());
+        object.insert("address".into(), address.to_string().into());
     }
     if let Some((location, snippet)) = locate(diagnostic, sources) {
         object.insert("range".into(), range(&location));
         object.insert("snippet".into(), lines(&snippet, diagnostic));
     }
     if let Some(origin) = &diagnostic.origin {
-        object.insert("deprecation_origin_description".into(), origin.as_str().into());
+        object.insert("deprecation_origin_description".into(), origin.to_string().into());
     }
     Value::Object(object)
 }
@@ -37,7 +37,7 @@ fn position(position: Position) -> Value {
 }
 
 fn lines(snippet: &Snippet, diagnostic: &Diagnostic) -> Value {
-    let mut observed: Vec<_> = diagnostic.observed.iter().collect();
+    let mut observed: Vec<_> = diagnostic.observed().iter().collect();
     // Terraform sorts values by expression.
     observed.sort_by(|a, b| a.expression.cmp(&b.expression));
     let values: Vec<Value> =
@@ -50,7 +50,7 @@ fn lines(snippet: &Snippet, diagnostic: &Diagnostic) -> Value {
         "highlight_end_offset": snippet.highlight_end,
         "values": values,
     });
-    if let Some(call) = &diagnostic.call {
+    if let Some(call) = diagnostic.call() {
         object["function_call"] = function_call(call);
     }
     object

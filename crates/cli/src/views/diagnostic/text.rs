@@ -74,7 +74,7 @@ impl DiagnosticText {
         let summary = printable(&diagnostic.summary);
         let _ = write!(out, "{}{}\n\n", self.palette.paint(tone, word), self.palette.paint(Tone::Bold, summary));
         if let Some(address) = &diagnostic.address {
-            let _ = writeln!(out, "  with {},", printable(address));
+            let _ = writeln!(out, "  with {},", printable(&address.to_string()));
         }
         match locate(diagnostic, sources) {
             Some((location, snippet)) => self.write_snippet(&location, &snippet, diagnostic, out),
@@ -82,7 +82,7 @@ impl DiagnosticText {
             None => {}
         }
         if let Some(origin) = &diagnostic.origin {
-            let _ = writeln!(out, "  The deprecation originates from {}\n", printable(origin));
+            let _ = writeln!(out, "  The deprecation originates from {}\n", printable(&origin.to_string()));
         }
         self.write_detail(&diagnostic.detail, width, out);
     }
@@ -110,14 +110,14 @@ impl DiagnosticText {
 
     /// Appends the called function and the values of the expression.
     fn write_values(&self, diagnostic: &Diagnostic, out: &mut String) {
-        if diagnostic.observed.is_empty() && diagnostic.call.is_none() {
+        if diagnostic.observed().is_empty() && diagnostic.call().is_none() {
             return;
         }
-        let mut sorted: Vec<&Observed> = diagnostic.observed.iter().collect();
+        let mut sorted: Vec<&Observed> = diagnostic.observed().iter().collect();
         sorted.sort_by(|a, b| a.expression.cmp(&b.expression));
         let _ = writeln!(out, "    {}", self.palette.paint(Tone::Gray, "├────────────────"));
         let rule = self.palette.paint(Tone::Gray, "│");
-        if let Some(call) = &diagnostic.call {
+        if let Some(call) = diagnostic.call() {
             let variadic = call.variadic.iter().map(|variadic| format!("{}...", variadic.name));
             let parameters = call.parameters.iter().map(|parameter| parameter.name.clone()).chain(variadic);
             let parameters = parameters.collect::<Vec<_>>().join(", ");
@@ -151,6 +151,7 @@ impl DiagnosticText {
 
 #[cfg(test)]
 mod tests {
+    use groma_address::ResourceInstance;
     use groma_diagnostics::{FunctionCall, FunctionParameter};
 
     use super::*;
@@ -235,8 +236,9 @@ mod tests {
         let text = "resource \"ex_item\" \"a\" {\n  name = var.name\n}\n";
         let file = sources.add("main.tf", text).unwrap();
         let at = text.find("var.name").unwrap();
+        let instance: ResourceInstance = "ex_item.a".parse().unwrap();
         let diagnostic =
-            Diagnostic::error("Refused", "name boom is refused").at(file.span(at, at + 8)).about("ex_item.a");
+            Diagnostic::error("Refused", "name boom is refused").at(file.span(at, at + 8)).about(&instance);
         let mut out = String::new();
         DiagnosticText { palette: Palette::Plain, columns: 78 }.write(&diagnostic, &sources, &mut out);
         assert_eq!(

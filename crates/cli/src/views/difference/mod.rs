@@ -5,15 +5,12 @@
 //! Terraform's plans exactly, because wrappers and people compare both.
 
 mod align;
-mod blocks;
 mod compare;
-mod json_text;
 mod pair;
 mod same;
 mod schema;
 mod text;
 mod tree;
-mod warnings;
 mod write;
 mod writer;
 

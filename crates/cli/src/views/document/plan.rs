@@ -8,6 +8,7 @@ use groma_config::Configuration;
 use groma_engine::plan::Source;
 use groma_engine::plan::{Cause, Invocation};
 use groma_engine::{Action, DeferredChange, OutputChange, Plan, ResourceChange};
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::DeposedKey;
 use groma_value::Value;
 use serde_json::{Map, Value as Json, json};
@@ -15,7 +16,6 @@ use serde_json::{Map, Value as Json, json};
 use super::configuration::configuration_json;
 use super::path::{path_json, relevant_attributes_json};
 use super::schemas::Schemas;
-use crate::settings::TERRAFORM_VERSION;
 use crate::views::json::{
     Streamed, importing_json, reported_drift, sensitive_json, type_json, unknown_json, value_json,
 };

@@ -266,7 +266,7 @@ impl PlanText {
     }
 
     fn look(&self) -> Look<'_> {
-        Look { palette: self.palette, product: &self.wording.product, redaction: self.redaction }
+        Look { palette: self.palette, product: self.wording.product, redaction: self.redaction }
     }
 
     /// Writes a horizontal rule.

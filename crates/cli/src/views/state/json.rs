@@ -3,10 +3,10 @@
 use groma_state::{OutputValue, State};
 use serde_json::{Map, Value as Json};
 
+use super::address::StoredObject;
 use super::address::address_json;
 use super::checks::checks_json;
 use super::modules::modules_json;
-use super::stored::StoredObject;
 use crate::views::json::{Streamed, sensitive_json, type_json, value_json};
 
 /// Returns a state document with only these objects.

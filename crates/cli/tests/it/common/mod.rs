@@ -87,7 +87,8 @@ impl Folder {
         self
     }
 
-    /// The program, ready to run in the folder, in an environment without settings of the person who runs the tests.
+    /// The program, ready to run in the folder, in an environment without settings of the person who runs the tests. It has the
+    /// persona of Terraform, because most expectations are compared with Terraform's output.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.directory.path());
@@ -98,7 +99,8 @@ impl Folder {
                 command.env_remove(name);
             }
         }
-        command.env("HOME", self.path("home")).env("CHECKPOINT_DISABLE", "1").envs(self.environment.iter().cloned());
+        command.env("HOME", self.path("home")).env("CHECKPOINT_DISABLE", "1").env("GROMA_PERSONA", "terraform");
+        command.envs(self.environment.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -17,9 +17,9 @@ pub fn terraform() -> Option<PathBuf> {
     None
 }
 
-/// The text without what must differ: ids, names of the program, the order of progress.
+/// The text without what must differ: ids and the order of progress.
 pub fn normalize(text: &str) -> String {
-    let text = normalize_ids(text).replace("groma apply", "terraform apply").replace("groma plan", "terraform plan");
+    let text = normalize_ids(text);
     let mut lines: Vec<&str> = Vec::new();
     let mut progress: Vec<&str> = Vec::new();
     for line in text.lines() {

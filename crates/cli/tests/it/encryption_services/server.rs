@@ -70,8 +70,10 @@ fn serve(stream: TcpStream, noted: &Mutex<Vec<Request>>) {
                 (status, body.to_string())
             }
         };
-        let head =
-            format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+        let head = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nX-Aws-Ec2-Metadata-Token-Ttl-Seconds: 21600\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
         if (&stream).write_all((head + &body).as_bytes()).is_err() {
             return;
         }
@@ -173,26 +175,30 @@ fn lent(request: &Request) -> Option<(&'static str, String)> {
     let action = request.body.strip_prefix("Action=")?.split('&').next()?;
     let keys = |id: &str| {
         format!(
-            "<R><Credentials><AccessKeyId>{id}</AccessKeyId><SecretAccessKey>lent</SecretAccessKey><SessionToken>session \
-             {id}</SessionToken></Credentials></R>"
+            "<{action}Response><{action}Result><Credentials><AccessKeyId>{id}</AccessKeyId>\
+             <SecretAccessKey>lent</SecretAccessKey><SessionToken>session {id}</SessionToken>\
+             <Expiration>2199-01-01T00:00:00Z</Expiration></Credentials></{action}Result></{action}Response>"
         )
     };
     Some(match action {
         _ if request.body.contains("RoleArn=forbidden") => (
             "403 Forbidden",
-            "<E><Error><Code>AccessDenied</Code><Message>not &amp; never authorized</Message></Error></E>".to_owned(),
+            "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not &amp; never authorized</Message></Error></ErrorResponse>".to_owned(),
         ),
         "AssumeRole" => ("200 OK", keys("ROLE")),
         "AssumeRoleWithWebIdentity" => ("200 OK", keys("WEB")),
-        "GetCallerIdentity" => ("200 OK", "<R><Account>111122223333</Account></R>".to_owned()),
+        "GetCallerIdentity" => ("200 OK", "<R><Arn>arn:aws:iam::111122223333:user/me</Arn><Account>111122223333</Account></R>".to_owned()),
         _ => return None,
     })
 }
 
-/// What machines and containers of AWS are reported: those below `/old` want no token.
+/// What machines and containers of AWS are reported.
 fn of_machine(request: &Request) -> Option<(&'static str, String)> {
     let keys = |id: &str| {
-        let keys = json!({ "Code": "Success", "AccessKeyId": id, "SecretAccessKey": "hush", "Token": format!("session {id}") });
+        let keys = json!({
+            "Code": "Success", "Type": "AWS-HMAC", "AccessKeyId": id, "SecretAccessKey": "hush",
+            "Token": format!("session {id}"), "LastUpdated": "2020-01-01T00:00:00Z", "Expiration": "2199-01-01T00:00:00Z",
+        });
         Some(("200 OK", keys.to_string()))
     };
     let may = request.header("x-aws-ec2-metadata-token") == "machine-token";
@@ -202,13 +208,10 @@ fn of_machine(request: &Request) -> Option<(&'static str, String)> {
         }
         "/latest/meta-data/iam/security-credentials/" if may => Some(("200 OK", "the-role\n".to_owned())),
         "/latest/meta-data/iam/security-credentials/the-role" if may => keys("MACHINE"),
-        "/latest/zone" if may => Some(("200 OK", "us-west-2b".to_owned())),
-        path if path.starts_with("/latest/") => Some(("401 Unauthorized", String::new())),
-        "/old/latest/meta-data/iam/security-credentials/" => Some(("200 OK", "the-role".to_owned())),
-        "/old/latest/meta-data/iam/security-credentials/the-role" => keys("OLD"),
+        "/latest/meta-data/placement/region" if may => Some(("200 OK", "us-west-2".to_owned())),
+        path if path.starts_with("/latest/") && !may => Some(("401 Unauthorized", String::new())),
         "/container" if request.header("authorization") == "may" => keys("CONTAINER"),
         "/container" => Some(("403 Forbidden", json!({ "code": "x", "message": "not this one" }).to_string())),
-        "http://169.254.170.2/v2/credentials/task" => keys("TASK"),
         _ => None,
     }
 }

@@ -14,7 +14,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&[":: 1 / 0"], "infinite numbers"),
     (&["module.m.old"], "an unknown value whose type can never fit"),
     (&["many[2].output"], "an unknown value whose type can never fit"),
-    (&["sensitive(terraform_data.one.output)"], "a secret that is not known yet as an argument of"),
+    (&["sensitive(terraform_data.one.output)"], "a sensitive unknown argument of"),
 ];
 
 /// The same where both refuse it, and have no summary in common.
@@ -23,10 +23,10 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     (&["provider::nope::f"], "functions that a provider does not have, in conditions"),
     (&["moved ", ":: data."], "`moved` from a resource to a data source"),
     (&["moved ", ":: kit_thing."], "a `moved` or `removed` block whose object is still declared"),
-    (&["resource provider ::"], "`provider` with the alias of a provider that is nowhere"),
-    (&["json provider ::"], "`provider` with the alias of a provider that is nowhere"),
+    (&["resource provider ::"], "`provider` with the alias of a provider that is not declared anywhere"),
+    (&["json provider ::"], "`provider` with the alias of a provider that is not declared anywhere"),
     (&[":: 1 / 0"], "infinite numbers"),
-    (&["json error message ::"], "a rule of a variable that fails with an error message"),
+    (&["json error message ::"], "a validation rule that fails with an error message"),
     (
         &["check ::", ":: -var.v"],
         "`each` and `count` in the arguments of a module call that has neither, mistakes in the assertions",
@@ -35,8 +35,8 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
         &["check ::", ":: var.nothing + 1"],
         "`each` and `count` in the arguments of a module call that has neither, mistakes in the assertions",
     ),
-    (&["variable error message ::"], "a rule of a variable that fails with an error message"),
-    (&[":: [for i in var.secret : i]"], "outputs made by `for` of a secret"),
+    (&["variable error message ::"], "a validation rule that fails with an error message"),
+    (&[":: [for i in var.secret : i]"], "outputs made by `for` of a sensitive value"),
     (&[":: [for i in [3, 1, 2] : i if i > var.step]"], "a variable in a `for` expression"),
 ];
 

@@ -59,7 +59,7 @@ const ROWS: &[Meant] = &[
         normalize: Ends,
     },
     Meant {
-        matter: "labels of a dynamic block over something that is not known yet",
+        matter: "labels of a dynamic block over an unknown value",
         applies: |_, theirs, ours| {
             theirs.planned.says("Error: Invalid dynamic block label")
                 && !ours.planned.says("Error: Invalid dynamic block label")
@@ -67,7 +67,7 @@ const ROWS: &[Meant] = &[
         normalize: Ends,
     },
     Meant {
-        matter: "a secret that is not known yet as an argument of",
+        matter: "a sensitive unknown argument of",
         applies: |step, theirs, ours| {
             let tries = step.files.values().any(|text| text.contains("try("));
             tries && theirs.planned.code != 1 && ours.planned.says("Error: Output refers to sensitive values")
@@ -75,12 +75,12 @@ const ROWS: &[Meant] = &[
         normalize: Ends,
     },
     Meant {
-        matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
+        matter: "outputs that a run with `-target` or `-refresh-only` cannot compute",
         applies: |step, theirs, _| step.is_partial() && theirs.planned.says("Error: Invalid index"),
         normalize: Ends,
     },
     Meant {
-        matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
+        matter: "outputs that a run with `-target` or `-refresh-only` cannot compute",
         applies: |step, theirs, ours| {
             step.is_partial()
                 && theirs.planned.code != 1
@@ -89,22 +89,22 @@ const ROWS: &[Meant] = &[
         normalize: Ends,
     },
     Meant {
-        matter: "`destroy` of an estate that is only half made",
+        matter: "`destroy` of a partially created or broken configuration",
         applies: |step, theirs, _| step.has("-destroy") && theirs.planned.code == 1,
         normalize: Ends,
     },
     Meant {
-        matter: "`plan -refresh-only -detailed-exitcode` where all there is to record is a move or a secret output",
+        matter: "`plan -refresh-only -detailed-exitcode` if only a move, a sensitive output",
         applies: |step, theirs, ours| step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (0, 2),
         normalize: Ends,
     },
     Meant {
-        matter: "`plan -refresh-only -detailed-exitcode` where nothing is reported",
+        matter: "`plan -refresh-only -detailed-exitcode` if nothing is reported",
         applies: |step, theirs, ours| step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (2, 0),
         normalize: Without(without_verdict),
     },
     Meant {
-        matter: "`plan -destroy -detailed-exitcode` where nothing but data is left in the state",
+        matter: "`plan -destroy -detailed-exitcode` if only data is left in the state",
         applies: |step, theirs, ours| step.has("-destroy") && (theirs.planned.code, ours.planned.code) == (2, 0),
         normalize: Ends,
     },
@@ -114,12 +114,12 @@ const ROWS: &[Meant] = &[
         normalize: Without(|outcome| outcome.planned.forget("Warning: Incompletely-matched force-replace")),
     },
     Meant {
-        matter: "a secret argument that `ignore_changes` keeps from an object",
+        matter: "a sensitive argument that `ignore_changes` keeps",
         applies: |step, _, _| step.has("-replace"),
         normalize: LastWithout(without_secrecy),
     },
     Meant {
-        matter: "a secret that is not known yet as an argument of",
+        matter: "a sensitive unknown argument of",
         applies: |step, theirs, ours| theirs.plan != ours.plan && step.files.values().any(|text| text.contains("try(")),
         normalize: Without(|outcome| {
             outcome
@@ -130,19 +130,19 @@ const ROWS: &[Meant] = &[
         }),
     },
     Meant {
-        matter: "a secret null in a nested attribute",
+        matter: "a sensitive null in a nested attribute",
         applies: |_, theirs, ours| theirs.plan == ours.plan && has_all_secrets(ours, theirs),
         normalize: LastWithout(|outcome| {
             each_instance(outcome, |instance| drop(instance.remove("sensitive_attributes")));
         }),
     },
     Meant {
-        matter: "a secret null of an object that is replaced",
+        matter: "a sensitive null of a replaced object",
         applies: |_, theirs, ours| changes_only_secrecy(theirs) && !changes_only_secrecy(ours),
         normalize: Ends,
     },
     Meant {
-        matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
+        matter: "outputs that a run with `-target` or `-refresh-only` cannot compute",
         applies: |step, theirs, ours| step.is_partial() && theirs.planned.code != 1 && ours.planned.code != 1,
         normalize: LastWithout(|outcome| {
             without_outputs(outcome);
@@ -150,17 +150,17 @@ const ROWS: &[Meant] = &[
         }),
     },
     Meant {
-        matter: "objects in a module instance that is no longer there",
+        matter: "objects in a removed module instance",
         applies: |step, theirs, _| step.has("-target") && changes(theirs, "delete_because_no_module") > 0,
         normalize: Ends,
     },
     Meant {
-        matter: "old objects of what a `-target` needs",
+        matter: "old objects of dependencies that a `-target` needs",
         applies: |step, _, _| step.has("-target"),
         normalize: LastWithout(without_deposed),
     },
     Meant {
-        matter: "objects that `import` takes in",
+        matter: "objects that `import` adds to the state",
         applies: |step, _, _| step.files.contains_key("import.tf"),
         normalize: Without(|outcome| {
             let prior = outcome.plan.as_mut().and_then(|plan| plan.pointer_mut("/prior_state"));
@@ -168,12 +168,12 @@ const ROWS: &[Meant] = &[
         }),
     },
     Meant {
-        matter: "outputs that stand on a change which fails",
+        matter: "outputs that depend on a failed change",
         applies: |_, theirs, _| theirs.applied.as_ref().is_some_and(|ended| ended.code == 1),
         normalize: LastWithout(|outcome| blank(&mut outcome.state, "/outputs")),
     },
     Meant {
-        matter: "conditions of an object whose provisioner has failed",
+        matter: "conditions of an object whose provisioner failed",
         applies: |_, theirs, _| {
             theirs.applied.as_ref().is_some_and(|ended| ended.says("Error: local-exec provisioner error"))
         },
@@ -191,7 +191,7 @@ const ROWS: &[Meant] = &[
         }),
     },
     Meant {
-        matter: "outputs in a plan that destroys",
+        matter: "outputs in a destroy plan",
         applies: |step, _, _| step.has("-destroy"),
         normalize: Without(|outcome| {
             remove(&mut outcome.plan, "", "output_changes");
@@ -200,12 +200,12 @@ const ROWS: &[Meant] = &[
         }),
     },
     Meant {
-        matter: "instances of what a `-target` needs",
+        matter: "instances of dependencies that a `-target` needs",
         applies: |step, theirs, ours| step.has("-target") && theirs.plan == ours.plan && theirs.state != ours.state,
         normalize: Ends,
     },
     Meant {
-        matter: "data in a module that is called with `depends_on`",
+        matter: "data in a module called with `depends_on`",
         applies: |step, theirs, ours| {
             let waiting = |outcome: &Outcome| changes(outcome, "read_because_dependency_pending");
             let calls = |text: &String| text.split("\nmodule ").skip(1).any(|call| call.contains("depends_on"));
@@ -214,12 +214,12 @@ const ROWS: &[Meant] = &[
         normalize: Ends,
     },
     Meant {
-        matter: "data in a plan that destroys",
+        matter: "data in a destroy plan",
         applies: |step, _, _| step.has("-destroy"),
         normalize: Without(without_prior_data),
     },
     Meant {
-        matter: "data in a plan that destroys",
+        matter: "data in a destroy plan",
         applies: |step, _, _| step.has("-destroy"),
         normalize: Without(|outcome| {
             outcome.plan.iter_mut().for_each(|plan| without_members(plan, &["relevant_attributes"]));
@@ -236,7 +236,7 @@ const ROWS: &[Meant] = &[
         normalize: Ends,
     },
     Meant {
-        matter: "moved blocks that lead in a circle, of which an instance is still declared",
+        matter: "moved blocks that form a cycle with a declared instance",
         applies: |_, theirs, ours| {
             theirs.planned.says("Error: Moved object still exists")
                 && ours.planned.says("Error: Cyclic dependency in move statements")
@@ -244,7 +244,7 @@ const ROWS: &[Meant] = &[
         normalize: Ends,
     },
     Meant {
-        matter: "what objects in the state depend on, where that has moved",
+        matter: "recorded dependencies in the state that were moved",
         applies: |step, _, _| step.files.values().any(|text| text.contains("moved {")),
         normalize: Without(without_any_dependencies),
     },
@@ -261,7 +261,7 @@ const ROWS: &[Meant] = &[
         }),
     },
     Meant {
-        matter: "a mention of a called module as a whole",
+        matter: "a reference to a called module as a whole",
         applies: |_, theirs, _| theirs.plan.is_some(),
         normalize: Without(|outcome| {
             each_instance(outcome, |instance| without_dependencies_below(instance, "dependencies"));
@@ -272,7 +272,7 @@ const ROWS: &[Meant] = &[
     },
     // What a module gets counts as a part of it.
     Meant {
-        matter: "a mention of a called module as a whole",
+        matter: "a reference to a called module as a whole",
         applies: |step, _, _| step.files.values().any(|text| names_module(text)),
         normalize: Without(|outcome| {
             without_any_dependencies(outcome);

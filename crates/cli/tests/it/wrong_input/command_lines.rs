@@ -84,7 +84,7 @@ fn command_lines_that_are_wrong() {
     for group in ["state", "workspace", "metadata"] {
         let ran = folder.run(&[group]);
         assert_eq!((ran.code, &*ran.err), (1, ""), "{group}: nothing was asked for");
-        assert!(ran.out.contains("Usage: groma"), "{group}: {}", ran.out);
+        assert!(ran.out.contains("Usage: terraform"), "{group}: {}", ran.out);
     }
     let ran = folder.run(&["-nope"]);
     assert_eq!((ran.code, &*ran.out), (127, ""), "nothing says what is to be done");

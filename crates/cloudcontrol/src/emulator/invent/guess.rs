@@ -6,7 +6,7 @@ use super::{Context, node_at, put};
 use crate::names::{resource_part, snake_case};
 use crate::schema::{JsonTypes, Node, NodeId, Pointer, TypeSchema};
 
-const SETTLED: [&str; 14] = [
+const FINAL_STATES: [&str; 14] = [
     "ACTIVE",
     "Active",
     "AVAILABLE",
@@ -59,8 +59,8 @@ fn value(
     purpose: Purpose,
 ) -> Option<Json> {
     let node = schema.node(id);
-    if let Some(settled) = enumerated(node) {
-        return Some(settled);
+    if let Some(final_state) = enumerated(node) {
+        return Some(final_state);
     }
     let number = || Json::Number(Number::from(node.minimum.map_or(0, |least| least.ceil() as i64)));
     match node.type_order.first().copied().unwrap_or(JsonTypes::STRING) {
@@ -74,8 +74,9 @@ fn value(
 }
 
 fn enumerated(node: &Node) -> Option<Json> {
-    let settled = node.enumeration.iter().find(|value| value.as_str().is_some_and(|text| SETTLED.contains(&text)));
-    settled.or(node.enumeration.first()).cloned()
+    let final_state =
+        node.enumeration.iter().find(|value| value.as_str().is_some_and(|text| FINAL_STATES.contains(&text)));
+    final_state.or(node.enumeration.first()).cloned()
 }
 
 fn text(schema: &TypeSchema, node: &Node, pointer: &Pointer, context: &Context<'_>, model: &Json) -> String {

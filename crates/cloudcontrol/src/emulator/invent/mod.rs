@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn cc_61_made_up_values_look_real() {
+    fn cc_61_generated_values_look_real() {
         let vpc = made("AWS::EC2::VPC", json!({"CidrBlock": "10.0.0.0/16"}));
         assert!(vpc["VpcId"].as_str().unwrap().starts_with("vpc-"));
         assert_eq!(vpc["EnableDnsSupport"], true);

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_place_draws_the_same() {
+    fn the_same_path_draws_the_same_value() {
         let source = Source::new(1, 2);
         assert_eq!(source.hex("a", 17), Source::new(1, 2).hex("a", 17));
         assert_ne!(source.hex("a", 17), source.hex("b", 17));

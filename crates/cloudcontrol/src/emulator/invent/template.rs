@@ -45,16 +45,16 @@ impl Context<'_> {
             let (before, after) = rest.split_at(start);
             filled.push_str(before);
             let Some(end) = after.find(')') else { break };
-            let place = after.get(2..end).unwrap_or_default();
-            filled.push_str(&self.place(place, &format!("{label}/{}", filled.len()), object));
+            let placeholder = after.get(2..end).unwrap_or_default();
+            filled.push_str(&self.placeholder(placeholder, &format!("{label}/{}", filled.len()), object));
             rest = after.get(end + 1..).unwrap_or_default();
         }
         filled.push_str(rest);
         filled
     }
 
-    fn place(&self, place: &str, label: &str, object: &Json) -> String {
-        let mut words = place.split(':');
+    fn placeholder(&self, placeholder: &str, label: &str, object: &Json) -> String {
+        let mut words = placeholder.split(':');
         let name = words.next().unwrap_or_default();
         let argument = words.next().unwrap_or_default();
         let length = argument.parse().unwrap_or(0);
@@ -101,7 +101,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn places_are_filled_in() {
+    fn placeholders_are_filled_in() {
         let source = Source::new(1, 5);
         let context = Context { region: "eu-central-1", account: "123456789012", source: &source };
         let object = json!({"Name": "/a/b", "Size": 3});

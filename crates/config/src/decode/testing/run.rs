@@ -8,7 +8,7 @@ use groma_lang::{Reference, parse_reference};
 
 use super::{RunContent, one_keyword, only_one, overriding, refuse_skipped_cleanup, values};
 use crate::decode::context::Decoding;
-use crate::decode::{condition, depends_on, literal, module_call, name, version};
+use crate::decode::{condition, literal, module_call, name, output, version};
 use crate::model::{LocalProvider, PassedProvider, RunModule};
 use crate::module_source::ModuleSource;
 use crate::version::Constraints;
@@ -80,7 +80,7 @@ pub(super) fn run(
 
 /// Checks `expect_failures`: references to objects with conditions.
 fn expect_failures(attribute: &Attribute, decoding: &mut Decoding<'_>) {
-    for traversal in depends_on::depends_on(attribute, decoding) {
+    for traversal in output::depends_on(attribute, decoding) {
         if let Err(problem) = has_conditions(&traversal) {
             decoding.report(*problem);
         }
@@ -127,7 +127,7 @@ fn plan_options(block: &Block, decoding: &mut Decoding<'_>) {
         }
     }
     for addresses in ["replace", "target"].iter().filter_map(|name| content.get(name)) {
-        depends_on::depends_on(addresses, decoding);
+        output::depends_on(addresses, decoding);
     }
 }
 
@@ -152,7 +152,7 @@ fn module(block: &Block, decoding: &mut Decoding<'_>) -> Option<RunModule> {
             let version = constraints.unwrap_or_else(|| Some(Constraints::default()))?;
             return Some(RunModule { source: found, version, block: block.header, span: source.expression.span });
         }
-        Err(detail) => detail,
+        Err(problem) => problem.to_string(),
     };
     let summary = match version {
         Some(_) => "Invalid registry module source address",

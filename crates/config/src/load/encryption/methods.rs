@@ -6,10 +6,10 @@ use groma_address::Name;
 use groma_diagnostics::{Diagnostics, suggest};
 use groma_encryption::{ExternalMethod, Method, RemoteEncryption};
 
-use super::arguments::Arguments;
+use super::check::{UNENCRYPTED, method_schema};
+use super::keys::Arguments;
 use super::keys::DEPTH_LIMIT;
 use super::names::method_of;
-use super::schemas::{UNENCRYPTED, method_schema};
 use crate::load::early::Early;
 use crate::model::EncryptionMethods;
 use crate::model::encryption::{EncryptionBlock, EncryptionPart, EncryptionTarget, RemoteTargets};

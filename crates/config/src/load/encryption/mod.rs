@@ -1,11 +1,9 @@
 //! Evaluation of the `encryption` block, before planning.
 
-mod arguments;
 mod check;
 mod keys;
 mod methods;
 mod names;
-mod schemas;
 mod services;
 
 use std::collections::HashSet;
@@ -74,7 +72,7 @@ fn without_secrets(problem: Diagnostic, sources: &Sources) -> Diagnostic {
         problem.subject.and_then(|span| sources.locate(span)).filter(|location| location.file.name() == VARIABLE);
     let Some(location) = location else { return problem };
     let detail = format!("In the environment variable {VARIABLE}, line {}: {}", location.start.line, problem.detail);
-    Diagnostic { detail, subject: None, context: None, observed: Vec::new(), ..problem }
+    Diagnostic { detail, subject: None, context: None, evidence: None, ..problem }
 }
 
 /// Environment variable with additional encryption settings.

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groma_diagnostics::{Span, did_you_mean};
-use groma_encryption::{
-    Argument, ArgumentType, ArgumentValue, ArgumentValues, KeyService, Need, service, service_arguments,
-};
+use groma_encryption::{Argument, ArgumentType, ArgumentValue, ArgumentValues, KeyService, Need, service_arguments};
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 use groma_value::{Type, Value, convert};
 
-use super::arguments::Arguments;
+use super::keys::Arguments;
 
 /// Returns the schema of a body with these arguments. OpenTofu also allows a block for an object argument.
 pub(super) fn schema_of(arguments: &[Argument]) -> BodySchema {
@@ -27,11 +25,11 @@ impl Arguments<'_> {
     /// Creates the key service `kind` with the arguments in `content`.
     pub(super) fn service(&mut self, kind: &str, content: &Content, span: Span) -> Option<Arc<dyn KeyService>> {
         let given = self.given_in(service_arguments(kind)?, content)?;
-        let Some(network) = self.early.key_network() else {
+        let Some(services) = self.early.key_services() else {
             self.unusable(span, "this command has no network access to its service");
             return None;
         };
-        let service = service(kind, &given, network);
+        let service = services.open(kind, &given);
         service.map_err(|problem| self.unusable(span, &problem.to_string())).ok()
     }
 

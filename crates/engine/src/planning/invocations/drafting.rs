@@ -13,7 +13,7 @@ use groma_value::{Kind, Type, Value, convert};
 
 use crate::action_blocks::{Named, NamedKey};
 use crate::evaluation::Evaluation;
-use crate::invocation_problems::{Summaries, gathered};
+use crate::merge_diagnostics::{Summaries, merged};
 use crate::options::Deferral;
 use crate::planning::event::Event;
 use crate::planning::managers;
@@ -101,7 +101,7 @@ fn action_provider(
     span: Span,
 ) -> Option<Arc<Checked>> {
     let found = providers.needed(&template.provider, &"an action", span);
-    found.map_err(|problem| evaluation.tell_unless_failed(problem)).ok()
+    found.map_err(|problem| evaluation.report_unless_failed(problem)).ok()
 }
 
 /// Asks about what a node of the graph has invoked.
@@ -170,7 +170,7 @@ pub(in crate::planning) async fn asked(drafts: Vec<InvocationDraft>, deferral: D
                 let answer = provider.plan_action(&subject, &config, deferral.capabilities());
                 let (deferred, problems) = answer.await;
                 let failed = problems.has_errors();
-                planned.diagnostics.append(told(problems, &invocation.action, named_at));
+                planned.diagnostics.append(reported(problems, &invocation.action, named_at));
                 if failed && named_at.is_some() {
                     continue;
                 }
@@ -191,10 +191,10 @@ pub(in crate::planning) async fn asked(drafts: Vec<InvocationDraft>, deferral: D
 const SUMMARIES: Summaries = Summaries { error: "Failed to plan action", warning: "Warnings when planning action" };
 
 /// Problems with an action, at the element of a list that names it; where a person asks for it, they are about the action itself.
-fn told(problems: Diagnostics, action: &ActionInstance, named_at: Option<Span>) -> Diagnostics {
+fn reported(problems: Diagnostics, action: &ActionInstance, named_at: Option<Span>) -> Diagnostics {
     match named_at {
-        Some(span) => gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span)).collect(),
-        None => problems.into_iter().map(|problem| problem.about(action.to_string())).collect(),
+        Some(span) => merged(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span)).collect(),
+        None => problems.into_iter().map(|problem| problem.about(action)).collect(),
     }
 }
 
@@ -222,8 +222,8 @@ pub(super) fn condition(
             Kind::Bool(false) | Kind::Null => return Some(Verdict::No),
             _ if deferral == Deferral::Allowed => return Some(Verdict::Open),
             _ => {
-                let detail = "Whether the actions are invoked must be known when the plan is made, but this condition stands on something that \
-                              is not known before apply.";
+                let detail = "The condition of an action trigger must be known during planning, but this one \
+                 depends on a value that is known only after apply.";
                 Diagnostic::error("Condition must be known", detail)
             }
         },

@@ -6,10 +6,10 @@ pub(super) mod triggered;
 use crate::action_blocks::ActionBlocks;
 use crate::options::Deferral;
 
-/// The action blocks that are looked at, and the action that a person asks for.
+/// The action blocks evaluated so far, and the action requested with `-invoke`.
 ///
-/// Owns what is known of the repetition of action blocks, which is evaluated once for each module instance, and whether the
-/// block of a requested action was found. The invocations themselves are in the plan builder.
+/// It owns the repetition of action blocks, which is evaluated once for each module instance, and the information whether
+/// the block of the requested action was found. The plan builder holds the invocations themselves.
 pub(super) struct ActionRequests {
     blocks: ActionBlocks,
     is_request_met: bool,

@@ -168,9 +168,9 @@ fn triggering(inputs: &Inputs<'_>, world: &World, plan: &PlanBuilder, instance: 
 
 /// Defers the invocations around a deferred change, and reports errors in them as far as they are known.
 fn leave_triggered(planner: &mut Planner<'_>, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) {
-    let told = std::mem::take(&mut planner.evaluation.diagnostics);
+    let reported = std::mem::take(&mut planner.evaluation.diagnostics);
     triggered_by(planner, triggering, drafts);
-    planner.evaluation.diagnostics = told;
+    planner.evaluation.diagnostics = reported;
 }
 
 /// None after an error, which is noted.
@@ -253,7 +253,7 @@ pub(in crate::planning) fn report_unmet_request(
         key: target.key.clone().unwrap_or(InstanceKey::None),
     };
     let detail =
-        "The -invoke option names an action block of the configuration, with the key of one instance if need be.";
+        "The -invoke option must name an action block of the configuration, with an instance key if necessary.";
     let summary = format!("action {action} does not exist in the configuration");
     evaluation.diagnostics.push(Diagnostic::error(summary, detail));
 }

@@ -207,7 +207,7 @@ impl Project {
             runtime: Arc::new(
                 tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap(),
             ),
-            conversations: groma_plugin::client::plugin_runtime,
+            call_runtime: Arc::new(|| served::host().call_runtime()),
         }
     }
 
@@ -338,7 +338,8 @@ impl Planned {
         let one = |problem: &Diagnostic| {
             let place = problem.subject.and_then(|subject| sources.locate(subject));
             let place = place.map(|place| format!("{}:{}", place.file.name(), place.start.line)).unwrap_or_default();
-            format!("{} {place} {}", problem.address.as_deref().unwrap_or_default(), problem.summary)
+            let address = problem.address.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("{address} {place} {}", problem.summary)
         };
         self.diagnostics.iter().map(one).collect()
     }

@@ -1,15 +1,21 @@
 //! A provider in this process, reached as one in another process is.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use groma_address::ProviderAddress;
 use groma_plugin::Protocol;
-use groma_plugin::client::{Plugin, Start};
+use groma_plugin::client::{Plugin, PluginHost, Start};
 use groma_plugin::server::serve_below;
 use groma_plugin::transport::{NoLog, Reattach};
 use groma_provider::Provider;
 use tokio::runtime::{Builder, Runtime};
+
+/// The host of all plugins of these tests.
+pub fn host() -> Arc<PluginHost> {
+    static HOST: LazyLock<Arc<PluginHost>> = LazyLock::new(PluginHost::new);
+    Arc::clone(&HOST)
+}
 
 /// `provider`, through a server and a client of `protocol`.
 pub fn over(protocol: Protocol, address: &ProviderAddress, provider: Arc<dyn Provider>) -> Arc<dyn Provider> {
@@ -21,5 +27,5 @@ pub fn over(protocol: Protocol, address: &ProviderAddress, provider: Arc<dyn Pro
     let served = serve_below(folder, provider, protocol).unwrap();
     drop(inside);
     let reattach = Reattach { protocol, pid: 0, test: true, address: served.endpoint() };
-    Arc::new(Plugin::start(address.clone(), Start::Attach(reattach), Arc::new(NoLog)))
+    Arc::new(Plugin::start(&host(), address.clone(), Start::Attach(reattach), Arc::new(NoLog)))
 }

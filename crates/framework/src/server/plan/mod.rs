@@ -2,7 +2,6 @@
 
 mod modifiers;
 mod prepare;
-mod prepared;
 
 use groma_provider::{Answer, PlanRequest, PlanResponse, ProviderDiagnostic, ProviderDiagnostics};
 
@@ -50,13 +49,13 @@ fn refused(request: PlanRequest, diagnostics: ProviderDiagnostics) -> PlanRespon
 fn finish(
     resource: &dyn Resource,
     request: &PlanRequest,
-    prepared: prepared::Prepared,
+    prepared: prepare::Prepared,
     response: ModifyPlanResponse,
 ) -> PlanResponse {
     let mut diagnostics = prepared.diagnostics;
     diagnostics.extend(response.diagnostics);
     let host = request.client_capabilities;
-    let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
+    let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
     let destroys = request.config.is_null();
     if destroys && !response.plan.is_null() {
         diagnostics.push(ProviderDiagnostic::error(

@@ -1,12 +1,17 @@
 //! The plan modifiers of the attributes (FW-04, FW-05).
 
-use super::prepared::Prepared;
+use super::prepare::Prepared;
 use crate::modifier::{ModifierRequest, ModifierResponse, Objects};
-use crate::rewrite::{Next, Trio, rewrite};
+use crate::rewrite::{Next, ObjectStates, rewrite};
 use crate::server::consistency::Change;
 use crate::{PrivateData, ResourceSchema};
 
-pub(super) fn run_modifiers(schema: &ResourceSchema, triple: Trio<'_>, private: &PrivateData, prepared: &mut Prepared) {
+pub(super) fn run_modifiers(
+    schema: &ResourceSchema,
+    triple: ObjectStates<'_>,
+    private: &PrivateData,
+    prepared: &mut Prepared,
+) {
     let whole = Objects { config: triple.config, plan: triple.plan, state: triple.state };
     let Prepared { requires_replace, changes, diagnostics, .. } = prepared;
     let plan = rewrite(schema.block(), schema.rules(), triple, &mut |visit| {

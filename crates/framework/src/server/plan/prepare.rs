@@ -2,13 +2,13 @@
 
 use groma_provider::contract::without_write_only;
 use groma_provider::{Item, PlanRequest, ProviderDiagnostics};
-use groma_value::Value;
+use groma_value::{Path, Value};
 
 use super::super::defaults::apply_defaults;
 use super::modifiers::run_modifiers;
-use super::prepared::Prepared;
-use crate::equality::keep_prior_form;
-use crate::rewrite::{Next, Trio, rewrite};
+use crate::rewrite::keep_prior_form;
+use crate::rewrite::{Next, ObjectStates, rewrite};
+use crate::server::consistency::Change;
 use crate::{PrivateData, ResourceSchema};
 
 pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &PrivateData) -> Prepared {
@@ -43,12 +43,12 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
     prepared
 }
 
-fn triple<'a>(request: &'a PlanRequest, plan: &'a Value) -> Trio<'a> {
-    Trio { config: &request.config, plan, state: &request.prior_state }
+fn triple<'a>(request: &'a PlanRequest, plan: &'a Value) -> ObjectStates<'a> {
+    ObjectStates { config: &request.config, plan, state: &request.prior_state }
 }
 
 /// FW-02 (2): what the provider chooses, and the configuration does not say, may change with anything else.
-fn open_computed(schema: &ResourceSchema, triple: Trio<'_>) -> Value {
+fn open_computed(schema: &ResourceSchema, triple: ObjectStates<'_>) -> Value {
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| match &visit.slot.item {
         Item::Attribute(attribute) if attribute.is_computed() && visit.config.is_null() => {
             if visit.rules.own.default.is_some() {
@@ -59,4 +59,13 @@ fn open_computed(schema: &ResourceSchema, triple: Trio<'_>) -> Value {
         }
         _ => Next::Into(visit.plan.clone()),
     })
+}
+
+/// A plan with everything done that the schema says.
+pub(super) struct Prepared {
+    pub(super) plan: Value,
+    pub(super) requires_replace: Vec<Path>,
+    /// The changes of each modifier, for the message about a plan that breaks the rules.
+    pub(super) changes: Vec<Change>,
+    pub(super) diagnostics: ProviderDiagnostics,
 }

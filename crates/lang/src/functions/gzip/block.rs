@@ -31,7 +31,7 @@ static FIXED: LazyLock<Coding> = LazyLock::new(|| {
 
 /// Whether more blocks follow.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum BlockPosition {
     Within,
     Last,
 }
@@ -46,7 +46,7 @@ pub(super) fn write(out: &mut Bits, block: &Block<'_>) {
     // In case of doubt fixed codes go before own ones, and both before the bytes as they are.
     let best = 3 + counts.extra_bits + fixed_cost.min(own_cost);
     if let Some(plain) = block.plain.filter(|plain| plain.len() <= MOST_STORED && (plain.len() + 5) * 8 < best) {
-        write_stored(out, Place::Within, plain);
+        write_stored(out, BlockPosition::Within, plain);
     } else if own_cost < fixed_cost {
         out.push(0b100, 3);
         own.write(out);
@@ -58,8 +58,8 @@ pub(super) fn write(out: &mut Bits, block: &Block<'_>) {
 }
 
 /// Writes bytes as they are, at most 65535 of them.
-pub(super) fn write_stored(out: &mut Bits, place: Place, bytes: &[u8]) {
-    out.push(u32::from(matches!(place, Place::Last)), 3);
+pub(super) fn write_stored(out: &mut Bits, place: BlockPosition, bytes: &[u8]) {
+    out.push(u32::from(matches!(place, BlockPosition::Last)), 3);
     let length = bytes.len() as u16;
     out.push_bytes(&length.to_le_bytes());
     out.push_bytes(&(!length).to_le_bytes());

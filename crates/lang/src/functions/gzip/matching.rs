@@ -54,12 +54,12 @@ pub(super) struct Matcher<'t> {
     waiting: Option<Waiting>,
     block_start: usize,
     window: usize,
-    places: Places,
+    positions: Positions,
 }
 
 impl<'t> Matcher<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
-        Self { text, at: 0, waiting: None, block_start: 0, window: 0, places: Places::new() }
+        Self { text, at: 0, waiting: None, block_start: 0, window: 0, positions: Positions::new() }
     }
 
     /// The next part of the text; none at its end.
@@ -111,7 +111,7 @@ impl<'t> Matcher<'t> {
     /// Notes this place, and finds its longest repetition unless the `earlier` one is good enough.
     fn find(&mut self, earlier: Option<Repetition>) -> Option<Repetition> {
         let rest = &self.text[self.at..];
-        let candidate = self.places.note(rest, self.at)?;
+        let candidate = self.positions.note(rest, self.at)?;
         let length = earlier.map_or(0, |earlier| usize::from(earlier.length));
         if length >= LONG_ENOUGH_TO_GO_ON || length >= rest.len() {
             return None;
@@ -140,7 +140,7 @@ impl<'t> Matcher<'t> {
                 }
             }
             // The memory of the place one reach back is that of this place by now.
-            candidate = (distance < REACH).then(|| self.places.before(place)).flatten();
+            candidate = (distance < REACH).then(|| self.positions.before(place)).flatten();
         }
         found
     }
@@ -148,7 +148,7 @@ impl<'t> Matcher<'t> {
     /// Passes over bytes that a repetition has; this place is noted already.
     fn skip(&mut self, count: usize) {
         for at in self.at + 1..self.at + count {
-            self.places.note(&self.text[at..], at);
+            self.positions.note(&self.text[at..], at);
         }
         self.at += count;
     }
@@ -164,12 +164,12 @@ fn common_length(text: &[u8], earlier: &[u8], best: usize) -> usize {
 }
 
 /// The last positions of each hash of four bytes. Positions are stored plus one; 0 means none.
-struct Places {
+struct Positions {
     last: Vec<usize>,
     before: Vec<usize>,
 }
 
-impl Places {
+impl Positions {
     fn new() -> Self {
         Self { last: vec![0; HASHES], before: vec![0; REACH] }
     }

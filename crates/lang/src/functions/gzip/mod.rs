@@ -27,8 +27,8 @@ pub(super) fn packed(text: &[u8]) -> Vec<u8> {
         block::write(&mut out, &block);
     }
     // Terraform flushes before it closes. Either leaves an empty block, and only the last says that it is the last.
-    block::write_stored(&mut out, block::Place::Within, &[]);
-    block::write_stored(&mut out, block::Place::Last, &[]);
+    block::write_stored(&mut out, block::BlockPosition::Within, &[]);
+    block::write_stored(&mut out, block::BlockPosition::Last, &[]);
 
     let mut checksum = flate2::Crc::new();
     checksum.update(text);

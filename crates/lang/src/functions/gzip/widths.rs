@@ -41,7 +41,7 @@ pub(super) struct Table {
     entries: Vec<Entry>,
     codes: Codes,
     /// Number of code lengths of the code length alphabet that are written.
-    told: usize,
+    count: usize,
     cost: usize,
 }
 
@@ -52,10 +52,10 @@ impl Table {
         let mut counts = [0; ORDER.len()];
         entries.iter().for_each(|entry| counts[usize::from(entry.symbol)] += 1);
         let codes = Codes::for_counts(&counts, 7);
-        let told = ORDER.iter().rposition(|symbol| counts[*symbol] > 0).map_or(FEWEST, |last| (last + 1).max(FEWEST));
+        let count = ORDER.iter().rposition(|symbol| counts[*symbol] > 0).map_or(FEWEST, |last| (last + 1).max(FEWEST));
         let extra: usize = entries.iter().map(|entry| usize::from(entry.extra_width())).sum();
-        let cost = 4 + 3 * told + codes.cost(&counts) + extra;
-        Self { entries, codes, told, cost }
+        let cost = 4 + 3 * count + codes.cost(&counts) + extra;
+        Self { entries, codes, count, cost }
     }
 
     /// Returns the total number of bits.
@@ -65,8 +65,8 @@ impl Table {
 
     /// Writes how many of the codes' own widths there are; what tells the sizes of the alphabets goes before it.
     pub(super) fn write(&self, out: &mut Bits) {
-        out.push((self.told - FEWEST) as u32, 4);
-        for symbol in &ORDER[..self.told] {
+        out.push((self.count - FEWEST) as u32, 4);
+        for symbol in &ORDER[..self.count] {
             out.push(u32::from(self.codes.width(*symbol)), 3);
         }
         for entry in &self.entries {

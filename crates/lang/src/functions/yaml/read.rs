@@ -7,13 +7,14 @@ use groma_value::{Kind, Name, Value};
 use saphyr_parser::{Event as ParserEvent, Parser, ScalarStyle, Span, Tag};
 
 use super::characters::may_be_read;
+use super::error::{YamlError, YamlProblem};
 use super::input::Document;
 use super::scalar::{Style, resolve};
 
 /// Maximal number of nodes of a document after its aliases are expanded.
-const MOST_NODES: usize = 10_000_000;
+pub(super) const MOST_NODES: usize = 10_000_000;
 /// Maximal nesting depth of a document.
-const DEEPEST: usize = 200;
+pub(super) const DEEPEST: usize = 200;
 
 /// A finished node and how many nodes it holds, itself included.
 #[derive(Clone)]
@@ -33,14 +34,14 @@ struct Reader<'a> {
 
 type Event<'a> = (ParserEvent<'a>, Span);
 
-fn problem(span: Span, message: impl std::fmt::Display) -> String {
-    format!("on line {}, column {}: {message}", span.start.line(), span.start.col() + 1)
+fn at(span: Span, problem: impl Into<YamlProblem>) -> YamlError {
+    YamlError::At { line: span.start.line(), column: span.start.col() + 1, problem: problem.into() }
 }
 
 /// Reads the one document of a text.
-pub(in crate::functions) fn decode(text: &str) -> Result<Value, String> {
+pub(in crate::functions) fn decode(text: &str) -> Result<Value, YamlError> {
     if let Some(character) = text.chars().find(|character| !may_be_read(*character)) {
-        return Err(format!("U+{:04X} may not be in a document", u32::from(character)));
+        return Err(YamlError::Character(character));
     }
     // What ended lines before YAML 1.2.
     let text = &*if text.contains('\u{85}') { Cow::Owned(text.replace('\u{85}', "\n")) } else { Cow::Borrowed(text) };
@@ -53,10 +54,10 @@ pub(in crate::functions) fn decode(text: &str) -> Result<Value, String> {
         let (event, span) = reader.next()?;
         match event {
             ParserEvent::StreamEnd => {
-                return value.ok_or_else(|| problem(span, "expecting value but found end of stream"));
+                return value.ok_or_else(|| at(span, YamlProblem::NoValue));
             }
             ParserEvent::DocumentStart(_) if value.is_some() => {
-                return Err(problem(span, "only a single document is allowed"));
+                return Err(at(span, YamlProblem::SecondDocument));
             }
             ParserEvent::DocumentStart(_) => {
                 let first = reader.next()?;
@@ -68,18 +69,18 @@ pub(in crate::functions) fn decode(text: &str) -> Result<Value, String> {
 }
 
 impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<Event<'a>, String> {
+    fn next(&mut self) -> Result<Event<'a>, YamlError> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
             Some(Err(failure)) => {
-                let at = failure.marker();
-                Err(format!("on line {}, column {}: {}", at.line(), at.col() + 1, failure.info()))
+                let (marker, problem) = (failure.marker(), YamlProblem::Syntax(failure.info().to_owned()));
+                Err(YamlError::At { line: marker.line(), column: marker.col() + 1, problem })
             }
-            None => Err("the document ends before it is complete".to_owned()),
+            None => Err(YamlError::Incomplete),
         }
     }
 
-    fn node(&mut self, (event, span): Event<'a>) -> Result<Node, String> {
+    fn node(&mut self, (event, span): Event<'a>) -> Result<Node, YamlError> {
         let (anchor, node) = match event {
             ParserEvent::Scalar(text, style, anchor, tag) => {
                 let style = match style {
@@ -88,17 +89,17 @@ impl<'a> Reader<'a> {
                     ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
                 };
                 let tag = tag.map(|tag| tag_text(&tag));
-                let text = if matches!(style, Style::Block) { self.without_made_up_break(&text, span) } else { &text };
-                let value = resolve(tag.as_deref(), text, style).map_err(|message| problem(span, message))?;
+                let text = if matches!(style, Style::Block) { self.without_added_break(&text, span) } else { &text };
+                let value = resolve(tag.as_deref(), text, style).map_err(|problem| at(span, problem))?;
                 (anchor, Node { value, size: 1 })
             }
             ParserEvent::Alias(anchor) => {
                 let named = match self.anchors.get(&anchor) {
                     Some(Some(node)) => node.clone(),
                     Some(None) => {
-                        return Err(problem(span, "cannot refer to an anchor from inside its own definition"));
+                        return Err(at(span, YamlProblem::RecursiveAnchor));
                     }
-                    None => return Err(problem(span, "reference to undefined anchor")),
+                    None => return Err(at(span, YamlProblem::UndefinedAnchor)),
                 };
                 (0, named)
             }
@@ -112,11 +113,11 @@ impl<'a> Reader<'a> {
                 self.begin(anchor);
                 (anchor, self.nested(span, Self::mapping)?)
             }
-            _ => return Err(problem(span, "expecting value but found the end")),
+            _ => return Err(at(span, YamlProblem::NoNode)),
         };
         self.nodes = self.nodes.saturating_add(node.size);
         if self.nodes > MOST_NODES {
-            return Err(problem(span, format!("the document stands for more than {MOST_NODES} values")));
+            return Err(at(span, YamlProblem::TooManyNodes));
         }
         if anchor != 0 {
             self.anchors.insert(anchor, Some(node.clone()));
@@ -125,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A block whose last line is that of the document ends with a line break only if there is one.
-    fn without_made_up_break<'t>(&self, text: &'t str, span: Span) -> &'t str {
+    fn without_added_break<'t>(&self, text: &'t str, span: Span) -> &'t str {
         let (line, start) = self.last_line;
         match text.strip_suffix('\n') {
             Some(rest) if !line.is_empty() && span.end.index() > start && rest.ends_with(line) => rest,
@@ -133,9 +134,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn check_tag(&self, tag: Option<&Tag>, wanted: &str, what: &str, span: Span) -> Result<(), String> {
+    fn check_tag(&self, tag: Option<&Tag>, wanted: &str, what: &'static str, span: Span) -> Result<(), YamlError> {
         match tag.map(tag_text) {
-            Some(tag) if tag != wanted => Err(problem(span, format!("can't interpret {what} as {tag}"))),
+            Some(tag) if tag != wanted => Err(at(span, YamlProblem::WrongTag { what, tag })),
             _ => Ok(()),
         }
     }
@@ -146,9 +147,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn nested(&mut self, span: Span, read: fn(&mut Self) -> Result<Node, String>) -> Result<Node, String> {
+    fn nested(&mut self, span: Span, read: fn(&mut Self) -> Result<Node, YamlError>) -> Result<Node, YamlError> {
         if self.depth >= DEEPEST {
-            return Err(problem(span, format!("the document is nested more than {DEEPEST} levels deep")));
+            return Err(at(span, YamlProblem::TooDeep));
         }
         self.depth += 1;
         let node = read(self);
@@ -156,7 +157,7 @@ impl<'a> Reader<'a> {
         node
     }
 
-    fn sequence(&mut self) -> Result<Node, String> {
+    fn sequence(&mut self) -> Result<Node, YamlError> {
         let mut values = Vec::new();
         let mut size = 1_usize;
         loop {
@@ -170,7 +171,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn mapping(&mut self) -> Result<Node, String> {
+    fn mapping(&mut self) -> Result<Node, YamlError> {
         let mut entries: BTreeMap<Name, Value> = BTreeMap::new();
         let mut size = 1_usize;
         loop {
@@ -178,7 +179,7 @@ impl<'a> Reader<'a> {
             let (text, style, tag) = match event {
                 ParserEvent::MappingEnd => return Ok(Node { value: Value::object(entries), size }),
                 ParserEvent::Scalar(text, style, _, tag) => (text, style, tag),
-                _ => return Err(problem(span, "the keys of a mapping must be strings")),
+                _ => return Err(at(span, YamlProblem::ComplexKey)),
             };
             let tag = tag.map(|tag| tag_text(&tag));
             let plain = matches!(style, ScalarStyle::Plain);
@@ -187,17 +188,17 @@ impl<'a> Reader<'a> {
             let node = self.node(value_event)?;
             size = size.saturating_add(node.size);
             if merges {
-                merge(&mut entries, &node.value).map_err(|message| problem(span, message))?;
+                merge(&mut entries, &node.value).map_err(|problem| at(span, problem))?;
                 continue;
             }
             let style = if plain { Style::Plain } else { Style::Quoted };
-            let key = resolve(tag.as_deref(), &text, style).map_err(|message| problem(span, message))?;
+            let key = resolve(tag.as_deref(), &text, style).map_err(|problem| at(span, problem))?;
             let name = match key.kind() {
                 Kind::String(text) => text.clone(),
                 Kind::Number(number) => Name::from(number.to_string()),
                 Kind::Bool(truth) => Name::from(if truth { "true" } else { "false" }),
-                Kind::Null => return Err(problem(span, "mapping key cannot be null")),
-                _ => return Err(problem(span, "the keys of a mapping must be strings")),
+                Kind::Null => return Err(at(span, YamlProblem::NullKey)),
+                _ => return Err(at(span, YamlProblem::ComplexKey)),
             };
             entries.insert(name, node.value);
         }
@@ -205,13 +206,13 @@ impl<'a> Reader<'a> {
 }
 
 /// `<<` takes the entries of another mapping, or of several, of which the first that has a key counts.
-fn merge(entries: &mut BTreeMap<Name, Value>, from: &Value) -> Result<(), String> {
-    let mut add = |value: &Value, note: &str| match value.as_object() {
+fn merge(entries: &mut BTreeMap<Name, Value>, from: &Value) -> Result<(), YamlProblem> {
+    let mut add = |value: &Value, note| match value.as_object() {
         Some(object) => {
             entries.extend(object.iter().map(|(name, value)| (name.clone(), value.clone())));
             Ok(())
         }
-        None => Err(format!("cannot merge {}{note} into mapping", value.ty().friendly_name())),
+        None => Err(YamlProblem::NotMergeable { what: value.ty().friendly_name(), note }),
     };
     match from.kind() {
         Kind::Tuple(elements) => elements.iter().rev().try_for_each(|element| add(element, " (from sequence)")),

@@ -3,7 +3,8 @@
 use groma_value::convert::convert;
 use groma_value::{Number, Type, Value};
 
-use crate::functions::base_64::decoded;
+use super::error::YamlProblem;
+use crate::functions::encoding::decoded;
 use crate::functions::timestamp::Timestamp;
 
 /// The notation of a scalar, as far as it affects its value.
@@ -26,38 +27,39 @@ const NULL: [&str; 5] = ["", "~", "null", "Null", "NULL"];
 /// Returns the value of a scalar with its optional tag `!!...`.
 ///
 /// What a tag promises of a text in quotes is held against it, and then it is a string all the same, as in Terraform.
-pub(super) fn resolve(tag: Option<&str>, text: &str, style: Style) -> Result<Value, String> {
+pub(super) fn resolve(tag: Option<&str>, text: &str, style: Style) -> Result<Value, YamlProblem> {
     let value = read(tag, text, style)?;
     match style {
         Style::Quoted if !value.is_null() || NULL.contains(&text) => Ok(Value::string(text)),
         // A block scalar of one line becomes a string again.
-        Style::Block if tag.is_none() => convert(&value, &Type::String).map_err(|problem| problem.message),
+        Style::Block if tag.is_none() => convert(&value, &Type::String).map_err(Into::into),
         _ => Ok(value),
     }
 }
 
-fn read(tag: Option<&str>, text: &str, style: Style) -> Result<Value, String> {
-    let cannot = |tag: &str| Err(format!("cannot parse {text:?} as {tag}"));
+fn read(tag: Option<&str>, text: &str, style: Style) -> Result<Value, YamlProblem> {
+    let cannot = |tag: &'static str| Err(YamlProblem::Untagged { text: text.to_owned(), tag });
     match tag {
         Some("!!str") => Ok(Value::string(text)),
         Some("!!binary") => match decoded(text) {
             Some(_) => Ok(Value::string(text)),
-            None => Err(format!("cannot parse {text:?} as !!binary: not valid base64")),
+            None => Err(YamlProblem::NotBase64(text.to_owned())),
         },
         Some("!!bool") => truth(text).map_or_else(|| cannot("!!bool"), |truth| Ok(Value::bool(truth))),
         Some("!!null") => Ok(Value::NULL),
         Some("!!int" | "!!float") if style == Style::Quoted && NAN.contains(&text) => Ok(Value::string(text)),
         Some(tag @ ("!!int" | "!!float")) => {
+            let tag = if tag == "!!int" { "!!int" } else { "!!float" };
             infinity(text).or_else(|| number(text)).map_or_else(|| cannot(tag), |number| Ok(Value::number(number)))
         }
         Some("!!timestamp") => moment(text).map_or_else(|| cannot("!!timestamp"), |moment| Ok(Value::string(moment))),
-        Some(other) => Err(format!("unsupported tag {other:?}")),
+        Some(other) => Err(YamlProblem::UnsupportedTag(other.to_owned())),
         None if style == Style::Quoted => Ok(Value::string(text)),
         None => plain(text),
     }
 }
 
-fn plain(text: &str) -> Result<Value, String> {
+fn plain(text: &str) -> Result<Value, YamlProblem> {
     if let Some(truth) = truth(text) {
         return Ok(Value::bool(truth));
     }
@@ -68,7 +70,7 @@ fn plain(text: &str) -> Result<Value, String> {
         return Ok(Value::number(infinity));
     }
     if NAN.contains(&text) {
-        return Err("floating point NaN is not supported".to_owned());
+        return Err(YamlProblem::NotANumber);
     }
     if let Some(moment) = moment(text) {
         return Ok(Value::string(moment));

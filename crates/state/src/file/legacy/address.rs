@@ -5,7 +5,7 @@ use groma_address::{
     Resource, is_identifier,
 };
 
-use super::Outcome;
+use super::{Outcome, UpgradeError};
 
 /// The key of an entry: `aws_instance.web`, `aws_instance.web.3`, `data.aws_ami.linux`, `data.aws_ami.linux.0`.
 pub(super) struct Key {
@@ -15,7 +15,7 @@ pub(super) struct Key {
 
 impl Key {
     pub fn parse(text: &str) -> Outcome<Self> {
-        let unknown = || format!("its resource {text:?} is named in no way that is known");
+        let unknown = || UpgradeError::UnknownKey(text.to_owned());
         let parts: Vec<&str> = text.split('.').collect();
         let (mode, parts) = match &*parts {
             // Two parts are a resource type that is called "data".

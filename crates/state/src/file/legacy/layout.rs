@@ -1,10 +1,14 @@
-//! The shape of the formats 1 to 3 as the JSON reader sees it.
+//! The layout of the formats 1 to 3, their outputs and collections, as the JSON reader sees them.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use groma_value::{Type, json};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use super::{Outcome, UpgradeError};
+use crate::model::OutputValue;
 
 #[derive(Deserialize)]
 pub(super) struct FileLayout<'a> {
@@ -48,4 +52,75 @@ pub(super) struct InstanceLayout<'a> {
     pub attributes: Option<BTreeMap<String, String>>,
     pub meta: Option<BTreeMap<String, serde_json::Value>>,
     pub tainted: Option<bool>,
+}
+
+/// Gives the counts of what must be maps their name of today, and leaves out the counts of what is empty, since nobody can
+/// tell what that is: its provider sees that it is not there.
+pub(super) fn name_maps(flat: &mut BTreeMap<String, String>) {
+    let prefixes: Vec<String> = flat
+        .keys()
+        .filter_map(|key| key.strip_suffix('#'))
+        .filter(|prefix| prefix.ends_with('.'))
+        .map(Into::into)
+        .collect();
+    for prefix in prefixes {
+        let names = element_names(flat, &prefix);
+        if !names.is_empty() && names.iter().all(|name| is_index(name)) {
+            continue;
+        }
+        let count = flat.remove(&format!("{prefix}#"));
+        if let Some(count) = count.filter(|_| !names.is_empty()) {
+            flat.insert(format!("{prefix}%"), count);
+        }
+    }
+}
+
+/// The names or indexes directly below `prefix`.
+fn element_names(flat: &BTreeMap<String, String>, prefix: &str) -> BTreeSet<String> {
+    let below = flat.range(prefix.to_owned()..).map_while(|(key, _)| key.strip_prefix(prefix));
+    below.filter(|rest| *rest != "#").map(|rest| rest.split('.').next().unwrap_or_default().to_owned()).collect()
+}
+
+/// The index of a list, or the hash of a set's element.
+fn is_index(name: &str) -> bool {
+    name.parse::<i64>().is_ok()
+}
+
+/// Reads an output of formats 2 and 3. Its type distinguishes string, list and map at most.
+#[derive(Deserialize)]
+struct Described<'a> {
+    #[serde(borrow)]
+    value: &'a RawValue,
+    sensitive: Option<bool>,
+}
+
+/// The output called `name`, in JSON: described, or, in format 1, nothing but its text.
+pub(super) fn upgrade(name: &str, output: &str) -> Outcome<OutputValue> {
+    let (value, sensitive) = match serde_json::from_str::<Described<'_>>(output) {
+        Ok(described) => (described.value.get(), described.sensitive.unwrap_or_default()),
+        Err(_) if output.starts_with('"') => (output, false),
+        Err(_) => return Err(UpgradeError::NoValue(name.to_owned())),
+    };
+    let implied = json::implied_type(value.as_bytes()).map_err(|_| UpgradeError::InvalidOutput(name.to_owned()))?;
+    let ty = collected(&implied);
+    let value = json::from_json(value.as_bytes(), &ty).map_err(|_| UpgradeError::InvalidOutput(name.to_owned()))?;
+    Ok(OutputValue { value, ty, sensitive, deprecated: None })
+}
+
+/// Lists and maps, where the elements are all alike: these formats had nothing else.
+fn collected(ty: &Type) -> Type {
+    match ty {
+        Type::Tuple(elements) => match elements.split_first() {
+            Some((first, rest)) if rest.iter().all(|other| other == first) => Type::list(collected(first)),
+            _ => ty.clone(),
+        },
+        Type::Object(object) => {
+            let mut types = object.iter().map(|(_, ty)| ty);
+            match types.next() {
+                Some(first) if types.all(|other| other == first) => Type::map(collected(first)),
+                _ => ty.clone(),
+            }
+        }
+        _ => ty.clone(),
+    }
 }

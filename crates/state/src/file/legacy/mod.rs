@@ -2,17 +2,16 @@
 //! reads them.
 //!
 //! What these formats held of an object stays a flat map of texts, because only its provider can make values of it. What
-//! depended on what is left out: the next plan finds it again.
+//! depended on the omitted parts: the next plan detects it again.
 
 mod address;
-mod collections;
 mod layout;
-mod outputs;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, ModuleInstance, ProviderConfig, ResourceInstance, is_identifier};
+use thiserror::Error;
 
 use self::address::Key;
 pub(super) use self::address::parse_legacy_provider;
@@ -46,12 +45,35 @@ struct Upgrade {
 }
 
 /// The reason why a file cannot be upgraded, as a clause.
-type Outcome<T> = Result<T, String>;
+#[derive(Clone, Debug, PartialEq, Error)]
+enum UpgradeError {
+    #[error("its serial is {0}, less than zero")]
+    NegativeSerial(i64),
+    #[error("it has a module whose path does not begin with \"root\"")]
+    NoRoot,
+    #[error("it has a module {0:?}, which is not a valid name anymore; rename it with Terraform 0.11 first")]
+    ModuleName(String),
+    #[error("it has {0} more than once")]
+    Duplicate(ResourceInstance),
+    #[error(
+        "its resource {resource:?} has the provider {provider:?}, which is not a valid provider configuration{}",
+        advice_for(provider)
+    )]
+    NoProvider { resource: String, provider: String },
+    #[error("its resource {0:?} is named in no way that is known")]
+    UnknownKey(String),
+    #[error("its output {0:?} has no value")]
+    NoValue(String),
+    #[error("its output {0:?} is invalid")]
+    InvalidOutput(String),
+}
+
+type Outcome<T> = Result<T, UpgradeError>;
 
 impl Upgrade {
     fn file(mut self, layout: FileLayout<'_>) -> Outcome<State> {
         let serial = layout.serial.unwrap_or_default();
-        self.state.serial = u64::try_from(serial).map_err(|_| format!("its serial is {serial}, less than zero"))?;
+        self.state.serial = u64::try_from(serial).map_err(|_| UpgradeError::NegativeSerial(serial))?;
         self.state.lineage = layout.lineage.unwrap_or_default().into_owned();
         self.state.terraform_version = layout.terraform_version.unwrap_or_default().into_owned();
         for module in layout.modules.unwrap_or_default() {
@@ -68,7 +90,7 @@ impl Upgrade {
         // Only the outputs of the root module are part of a state today.
         if module.is_root() {
             for (name, output) in layout.outputs.unwrap_or_default() {
-                let value = outputs::upgrade(&name, output.get())?;
+                let value = layout::upgrade(&name, output.get())?;
                 self.state.outputs.insert((&*name).into(), value);
             }
         }
@@ -80,21 +102,19 @@ impl Upgrade {
             Some((root, steps)) if root.as_ref() == "root" => steps,
             // The oldest format left the path of the root module out at times.
             None if self.version == 1 => &[],
-            _ => return Err("it has a module whose path does not begin with \"root\"".to_owned()),
+            _ => return Err(UpgradeError::NoRoot),
         };
         steps.iter().map(AsRef::as_ref).try_fold(ModuleInstance::root(), |module, name| match is_identifier(name) {
             true => Ok(module.child(name.into(), InstanceKey::None)),
-            false => Err(format!(
-                "it has a module {name:?}, which is not a valid name anymore; rename it with Terraform 0.11 first"
-            )),
+            false => Err(UpgradeError::ModuleName(name.to_owned())),
         })
     }
 
     fn resource(&mut self, module: &ModuleInstance, key: &str, layout: ResourceLayout<'_>) -> Outcome<()> {
         let Key { resource, instance } = Key::parse(key)?;
         let named = layout.provider.as_deref().unwrap_or_default();
-        let provider =
-            address::provider_of(named, module, &resource.type_name).ok_or_else(|| no_provider(named, key))?;
+        let provider = address::provider_of(named, module, &resource.type_name)
+            .ok_or_else(|| UpgradeError::NoProvider { resource: key.to_owned(), provider: named.to_owned() })?;
         let address = ResourceInstance { module: module.clone(), resource, key: instance };
         let resource = address.abs_resource();
         // Today a resource has one provider configuration, and not one for each instance.
@@ -123,12 +143,12 @@ impl Upgrade {
         let object = Arc::new(self.record(layout));
         match self.state.insert(address, deposed, provider, object) {
             None => Ok(()),
-            Some(_) => Err(format!("it has {address} more than once")),
+            Some(_) => Err(UpgradeError::Duplicate(address.clone())),
         }
     }
 
     fn record(&self, layout: &InstanceLayout<'_>) -> ObjectRecord {
-        let (schema_version, private) = told_by_library(layout);
+        let (schema_version, private) = converted_by_serde(layout);
         ObjectRecord {
             status: match layout.tainted {
                 Some(true) => ObjectStatus::Tainted,
@@ -149,7 +169,7 @@ impl Upgrade {
         if self.version < 3
             && let Some(flat) = &mut flat
         {
-            collections::name_maps(flat);
+            layout::name_maps(flat);
         }
         let id = layout.id.as_deref().unwrap_or_default();
         if !id.is_empty() {
@@ -162,16 +182,15 @@ impl Upgrade {
     }
 }
 
-fn no_provider(named: &str, key: &str) -> String {
-    let advice = match named.contains("${") {
+fn advice_for(provider: &str) -> &'static str {
+    match provider.contains("${") {
         true => "; an alias never could be worked out, so give it a plain name with Terraform 0.11 first",
         false => "",
-    };
-    format!("its resource {key:?} has the provider {named:?}, which is not a valid provider configuration{advice}")
+    }
 }
 
 /// The schema version, which libraries of providers kept among their own notes, and the rest of the notes as JSON.
-fn told_by_library(layout: &InstanceLayout<'_>) -> (u64, Vec<u8>) {
+fn converted_by_serde(layout: &InstanceLayout<'_>) -> (u64, Vec<u8>) {
     let mut notes = layout.meta.clone().unwrap_or_default();
     let version = notes.get(SCHEMA_VERSION).and_then(|kept| match kept {
         serde_json::Value::String(text) => text.parse().ok(),

@@ -1,11 +1,12 @@
 //! The dependencies of objects, of which the same lists and the same addresses come again and again.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use groma_address::parse_abs_resource;
 
-use super::known::Known;
 use crate::dependencies::{AddressTable, Dependencies};
+use crate::file::problem::ObjectProblem;
 
 /// Lists that share the table of their addresses.
 #[derive(Default)]
@@ -19,7 +20,7 @@ pub(super) struct Lists<'a> {
 
 impl<'a> Lists<'a> {
     /// The list that `text` is, a JSON array of addresses.
-    pub(super) fn read(&mut self, text: &'a str) -> Result<Dependencies, String> {
+    pub(super) fn read(&mut self, text: &'a str) -> Result<Dependencies, ObjectProblem> {
         if text == "[]" {
             return Ok(Dependencies::default());
         }
@@ -29,8 +30,8 @@ impl<'a> Lists<'a> {
         let list = match self.plain_list(text) {
             Some(list) => list?,
             None => {
-                let addresses: Vec<Cow<'a, str>> = serde_json::from_str(text)
-                    .map_err(|_| "its dependencies are not a list of addresses".to_owned())?;
+                let addresses: Vec<Cow<'a, str>> =
+                    serde_json::from_str(text).map_err(|_| ObjectProblem::Dependencies)?;
                 addresses.iter().map(|address| self.number(address)).collect::<Result<_, _>>()?
             }
         };
@@ -43,7 +44,7 @@ impl<'a> Lists<'a> {
     ///
     /// `text` is valid JSON, so between the strings this only has to detect other values and nested arrays. There are
     /// millions of strings in large states, so each byte is read only once.
-    fn plain_list(&mut self, text: &str) -> Option<Result<Vec<u32>, String>> {
+    fn plain_list(&mut self, text: &str) -> Option<Result<Vec<u32>, ObjectProblem>> {
         let mut rest = text.strip_prefix('[')?.strip_suffix(']')?;
         let mut numbers = Vec::with_capacity(rest.len() / 32);
         // What is between two strings is mostly the same.
@@ -68,16 +69,18 @@ impl<'a> Lists<'a> {
         }
     }
 
-    fn number(&mut self, text: &str) -> Result<u32, String> {
+    fn number(&mut self, text: &str) -> Result<u32, ObjectProblem> {
         if let Some(known) = self.numbers.get(text) {
             return Ok(*known);
         }
         // Early versions of the format wrote module instances here.
-        let resource = parse_abs_resource(text).map_err(|error| {
-            format!("its dependencies contain {text:?}, which is not a valid resource address: {error}")
-        })?;
+        let resource =
+            parse_abs_resource(text).map_err(|error| ObjectProblem::Dependency { text: text.to_owned(), error })?;
         let number = self.table.add(resource.config_resource());
         self.numbers.insert(text.into(), number);
         Ok(number)
     }
 }
+
+/// Asked several times for each instance, and once for each of its dependencies; hence the hash.
+pub(super) type Known<K, V> = HashMap<K, V, foldhash::fast::RandomState>;

@@ -1,7 +1,6 @@
 //! From the file's bytes to a [`State`].
 
 mod dependencies;
-mod known;
 mod object;
 mod reader;
 mod values;

@@ -9,6 +9,7 @@ use super::dependencies::Lists;
 use crate::dependencies::Dependencies;
 use crate::file::layout::InstanceLayout;
 use crate::file::paths;
+use crate::file::problem::ObjectProblem;
 use crate::json;
 use crate::object::{AttributesJson, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 
@@ -21,13 +22,13 @@ pub(super) struct Objects<'a> {
 
 impl<'a> Objects<'a> {
     /// The object of an instance; an error is the reason why it is none.
-    pub(super) fn object(&mut self, layout: InstanceLayout<'a>) -> Result<ObjectRecord, String> {
+    pub(super) fn object(&mut self, layout: InstanceLayout<'a>) -> Result<ObjectRecord, ObjectProblem> {
         let foreign = foreign_keys(&layout);
         Ok(ObjectRecord {
             status: match layout.status.as_deref().unwrap_or_default() {
                 "" => ObjectStatus::Ready,
                 "tainted" => ObjectStatus::Tainted,
-                other => return Err(format!("it has the status {other:?}; only \"tainted\" is known")),
+                other => return Err(ObjectProblem::UnknownStatus(other.to_owned())),
             },
             schema_version: layout.schema_version.unwrap_or_default(),
             attributes: match layout.attributes {
@@ -40,7 +41,7 @@ impl<'a> Objects<'a> {
             },
             private: match layout.private.as_deref().unwrap_or_default() {
                 "" => Arc::default(),
-                text => STANDARD.decode(text).map_err(|_| "its private data is not valid base64".to_owned())?.into(),
+                text => STANDARD.decode(text).map_err(|_| ObjectProblem::Private)?.into(),
             },
             identity: identity(&layout),
             dependencies: match layout.dependencies {

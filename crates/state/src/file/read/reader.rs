@@ -9,12 +9,13 @@ use groma_address::{
 };
 use serde_json::value::RawValue;
 
-use super::known::Known;
+use super::dependencies::Known;
 use super::object::Objects;
 use super::values::{check_results, outputs};
 use crate::error::StateError;
 use crate::file::layout::{CheckLayout, FileParts, InstanceLayout, OutputsLayout, Refused, ResourceLayout};
 use crate::file::legacy::parse_legacy_provider;
+use crate::file::problem::{KeyProblem, ObjectProblem};
 use crate::file::refusal::{INVALID, INVALID_INSTANCE, RESTORE};
 use crate::model::State;
 use crate::object::DeposedKey;
@@ -169,14 +170,12 @@ impl<'a> Reader<'a> {
             )
         })?;
         let address = resource.instance(key);
-        let invalid = |reason: &str| invalid_instance(&address, reason);
+        let invalid = |reason: ObjectProblem| invalid_instance(&address, &reason);
         let deposed = match layout.deposed.as_deref().filter(|key| !key.is_empty()) {
             None => None,
-            Some(text) => Some(
-                DeposedKey::new(text).ok_or_else(|| invalid("it has a deposed key that has not eight characters"))?,
-            ),
+            Some(text) => Some(DeposedKey::new(text).ok_or_else(|| invalid(ObjectProblem::DeposedKey))?),
         };
-        let object = Arc::new(self.objects.object(layout).map_err(|reason| invalid(&reason))?);
+        let object = Arc::new(self.objects.object(layout).map_err(invalid)?);
         if self.state.insert(&address, deposed.as_ref(), provider, object).is_some() {
             let detail = match deposed {
                 None => format!("The instance {address} appears more than once in the state file. {RESTORE}"),
@@ -190,19 +189,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn invalid_instance(address: &ResourceInstance, reason: &str) -> StateError {
+fn invalid_instance(address: &ResourceInstance, reason: &ObjectProblem) -> StateError {
     StateError::malformed(INVALID_INSTANCE, format!("The instance {address} in the state file: {reason}. {RESTORE}"))
 }
 
-fn instance_key(raw: Option<&RawValue>) -> Result<InstanceKey, String> {
+fn instance_key(raw: Option<&RawValue>) -> Result<InstanceKey, KeyProblem> {
     let Some(text) = raw.map(RawValue::get) else { return Ok(InstanceKey::None) };
     if text.starts_with('"') {
-        let key: String = serde_json::from_str(text).map_err(|_| "with a key that is not a valid string".to_owned())?;
+        let key: String = serde_json::from_str(text).map_err(|_| KeyProblem::String)?;
         return Ok(InstanceKey::String(key.into()));
     }
     let whole = text.parse::<u64>().ok().or_else(|| {
         let number = text.parse::<f64>().ok()?;
         (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64)
     });
-    whole.map(InstanceKey::Int).ok_or_else(|| "with a key that is neither a whole number nor a string".to_owned())
+    whole.map(InstanceKey::Int).ok_or(KeyProblem::Type)
 }

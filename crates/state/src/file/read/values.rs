@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::error::StateError;
 use crate::file::layout::{CheckLayout, CheckedObjectLayout, OutputLayout, OutputsLayout};
 use crate::file::paths;
+use crate::file::problem::PathsProblem;
 use crate::file::refusal::{RESTORE, wrong_types};
 use crate::model::{CheckResult, CheckStatus, CheckedObject, OutputValue};
 
@@ -26,7 +27,7 @@ pub(crate) fn decode_check_results(text: &str) -> Result<Option<Vec<CheckResult>
 }
 
 /// Reads sensitive paths as the file holds them.
-pub(crate) fn parse_paths(text: &str) -> Result<Vec<Path>, String> {
+pub(crate) fn parse_paths(text: &str) -> Result<Vec<Path>, PathsProblem> {
     paths::parse(text)
 }
 

@@ -24,7 +24,7 @@ fn journal_of(directory: &Path) -> Vec<u8> {
 }
 
 fn is_settled(directory: &Path, results: usize) -> bool {
-    recover(&journal_of(directory)).unwrap().is_some_and(|found| found.settled == results)
+    recover(&journal_of(directory)).unwrap().is_some_and(|found| found.resolved == results)
 }
 
 fn create(journal: &crate::Journal, text: &str, id: &str) {

@@ -35,7 +35,7 @@ fn results_of_a_killed_run_are_in_the_state_of_the_next() {
     assert_eq!((state.serial, opened.in_flight.len()), (2, 1));
     // Once the call is settled nothing is left.
     let journal = store.begin_run(&mut state).unwrap();
-    journal.settled(&address("x.unknown"), None).unwrap();
+    journal.resolved(&address("x.unknown"), None).unwrap();
     store.save(&mut state).unwrap();
     drop(store);
     assert_eq!(names(killed.path()), ["terraform.tfstate", "terraform.tfstate.backup"]);

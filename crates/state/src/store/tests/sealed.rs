@@ -184,7 +184,7 @@ fn the_journal_of_a_killed_run_is_sealed_and_taken_up() {
     let (mut store, opened) = open(killed.path(), sealed_by(aes(NEW), vec![aes(OLD)]));
     assert_eq!(opened.in_flight, [begin("x.two_unknown")]);
     let mut state = opened.state.unwrap();
-    store.begin_run(&mut state).unwrap().settled(&address("x.two_unknown"), None).unwrap();
+    store.begin_run(&mut state).unwrap().resolved(&address("x.two_unknown"), None).unwrap();
     store.save(&mut state).unwrap();
     drop(store);
     let (_, opened) = open(killed.path(), sealed_by(aes(NEW), vec![]));
@@ -206,8 +206,8 @@ fn sealing_may_begin_and_end_while_calls_are_under_way() {
     }
     let (_, opened) = open(folder.path(), sealed_by(aes(OLD), vec![Method::Unencrypted]));
     assert_eq!(addresses(&opened.state.unwrap()), ["x.more0", "x.more1", "x.more2", "x.one"]);
-    let under_way: Vec<String> = opened.in_flight.iter().map(|begin| begin.address.to_string()).collect();
-    assert_eq!(under_way, ["x.one_unknown", "x.more0_unknown", "x.more1_unknown", "x.more2_unknown"]);
+    let in_flight: Vec<String> = opened.in_flight.iter().map(|begin| begin.address.to_string()).collect();
+    assert_eq!(in_flight, ["x.one_unknown", "x.more0_unknown", "x.more1_unknown", "x.more2_unknown"]);
 }
 
 #[test]

@@ -1,0 +1,11 @@
+//! Azure: access tokens of Entra ID.
+
+mod certificate;
+mod clouds;
+mod entra;
+mod pfx;
+mod settings;
+
+pub use clouds::AzureCloud;
+pub use entra::AzureCredentials;
+pub use settings::{AuthenticationMethods, AzureSettings, ClientSettings, OidcSettings};

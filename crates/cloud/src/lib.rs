@@ -1,0 +1,23 @@
+//! Clients of clouds: credentials, signatures, endpoints and HTTP with retries.
+//!
+//! [`aws::AwsClient`] sends signed requests to any service of AWS, or to a compatible one.
+//! [`google::GoogleCredentials`] and [`azure::AzureCredentials`] provide access tokens, and [`api::ApiClient`] sends
+//! requests with them.
+//! Requests run on a thread of this crate ([`background`]), so that callers need no async runtime of their own.
+
+pub mod api;
+pub mod aws;
+pub mod azure;
+pub mod background;
+mod command_output;
+mod environment;
+mod error;
+pub mod google;
+pub mod http;
+mod jwt;
+pub mod retry;
+mod secret;
+
+pub use environment::Environment;
+pub use error::TokenError;
+pub use secret::Secret;

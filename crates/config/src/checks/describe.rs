@@ -1,8 +1,0 @@
-//! Descriptions of modules in messages.
-
-use crate::model::Module;
-
-/// Names a module in the middle of a sentence.
-pub(super) fn describe(module: &Module) -> String {
-    if module.path.is_root() { "the root module".to_owned() } else { module.path.to_string() }
-}

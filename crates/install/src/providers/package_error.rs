@@ -1,0 +1,157 @@
+//! Errors of selecting and verifying packages.
+
+use std::path::PathBuf;
+
+use groma_address::ProviderAddress;
+use groma_config::version::Version;
+use thiserror::Error;
+
+use super::lock::LOCK_FILE;
+use super::platform::Platform;
+
+/// The reason why the package of a version cannot be installed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PackageError {
+    /// The package cannot be read.
+    #[error("cannot read the package that comes from {location}: {reason}")]
+    Unreadable {
+        /// The source of the package.
+        location: String,
+        /// The reason of the operating system.
+        reason: String,
+    },
+    /// The link to an unpacked package cannot be made.
+    #[error("cannot link {}: {reason}", path.display())]
+    NotLinked {
+        /// Path of the link.
+        path: PathBuf,
+        /// The reason of the operating system.
+        reason: String,
+    },
+    /// The unpacked files are not those of the verified archive: the disk is full or faulty.
+    #[error("the package at {} differs from its archive", .0.display())]
+    Differs(PathBuf),
+    /// The package has no archive that could be mirrored.
+    #[error("{} is an unpacked package; only archives can be mirrored", .0.display())]
+    Unpacked(PathBuf),
+    /// There is no room for a download.
+    #[error("cannot create a temporary file: {0}")]
+    NoTemporaryFile(String),
+    /// The server refused the download.
+    #[error("unsuccessful request to {url}: {status}")]
+    Refused {
+        /// URL without secrets.
+        url: String,
+        /// The status of the response.
+        status: String,
+    },
+    /// The file is not a zip archive.
+    #[error(
+        "failed to open the provider archive, which comes from {location}: {reason}. See what is there: a page to log in, or of a proxy, is \
+         no package"
+    )]
+    NoArchive {
+        /// The source of the package.
+        location: String,
+        /// The reason of the zip reader.
+        reason: String,
+    },
+    /// The content of the archive is damaged.
+    #[error("failed to read the provider archive: {0}")]
+    Damaged(String),
+    /// No checksum of the lock file matches.
+    #[error(transparent)]
+    NotLocked(Box<NotLocked>),
+    /// No checksum of the source matches.
+    #[error("archive has incorrect checksum {found} (expected {expected})")]
+    WrongChecksum {
+        /// The checksums of the package.
+        found: String,
+        /// The checksums that the source guarantees.
+        expected: String,
+    },
+    /// The package cannot be unpacked.
+    #[error("{0}")]
+    NotUnpacked(String),
+    /// The package cannot be put into its directory.
+    #[error("cannot put the package at {}: {reason}", path.display())]
+    NotPut {
+        /// The directory of the package.
+        path: PathBuf,
+        /// The reason of the operating system.
+        reason: String,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {reason}", path.display())]
+    NotWritten {
+        /// Path of the file.
+        path: PathBuf,
+        /// The reason of the operating system.
+        reason: String,
+    },
+}
+
+/// A package of which the lock file knows no checksum.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the current package for {address} {version} doesn't match any of the checksums previously recorded in the dependency lock file\n\n\
+     The package comes from {location} and has:\n  {found}\nThe lock file has:\n{allowed}\nThe lock file may have been written on \
+     another platform: \"providers lock\" adds the checksums of this one. Otherwise the package was replaced at its source: find out \
+     why before you trust it. Only then delete the provider's block in {LOCK_FILE} and run init again"
+)]
+pub struct NotLocked {
+    /// The provider.
+    pub address: ProviderAddress,
+    /// The version of the package.
+    pub version: Version,
+    /// The source of the package.
+    pub location: String,
+    /// The checksums of the package, a line each.
+    pub found: String,
+    /// The checksums of the lock file, a line each.
+    pub allowed: String,
+}
+
+/// The reason why no version of a provider can be selected.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum VersionError {
+    /// The source has no version at all.
+    #[error("provider {0} has no released versions")]
+    NoReleases(ProviderAddress),
+    /// The source has no version for the platform.
+    #[error("provider {address} has no released versions for {platform}")]
+    NoReleasesFor {
+        /// The provider.
+        address: ProviderAddress,
+        /// The platform.
+        platform: Platform,
+    },
+    /// The constraints allow none of the versions.
+    #[error("no available releases match the given constraints {0}")]
+    NoMatch(String),
+    /// The source does not have the version for the platform.
+    #[error("provider {address} {version} is not available for {platform}")]
+    NotAvailable {
+        /// The provider.
+        address: ProviderAddress,
+        /// The wanted version.
+        version: Version,
+        /// The platform.
+        platform: Platform,
+    },
+    /// The constraints do not allow the locked version.
+    #[error(
+        "locked provider {address} {version} does not match configured version constraint {constraints}; must use {command} init -upgrade \
+         to allow selection of new versions"
+    )]
+    Locked {
+        /// The provider.
+        address: ProviderAddress,
+        /// The locked version.
+        version: Version,
+        /// The constraints of the configuration.
+        constraints: String,
+        /// The name of the program.
+        command: String,
+    },
+}

@@ -1,0 +1,124 @@
+//! `aws_kms`: AWS Key Management Service generates data keys and decrypts them.
+
+use std::collections::BTreeMap;
+
+use groma_cloud::Environment;
+use groma_cloud::api::{bytes, string};
+use groma_cloud::aws::{AwsClient, AwsRequest, AwsService, RequestError};
+use groma_encryption::{ArgumentValues, GeneratedKey, KeyError, KeyService};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use crate::aws_settings::aws_settings;
+use crate::requests::{encode_metadata, key_error};
+
+/// The key specs for which `GenerateDataKey` returns keys that AES-GCM can use.
+const KEY_SPECS: [&str; 2] = ["AES_256", "AES_128"];
+
+#[derive(Debug)]
+pub(super) struct AwsKms {
+    client: AwsClient,
+    key_id: String,
+    key_spec: String,
+    encryption_context: BTreeMap<String, String>,
+    allowed_accounts: Vec<String>,
+    forbidden_accounts: Vec<String>,
+}
+
+/// The metadata in an encrypted file, in OpenTofu's format.
+#[derive(Serialize, Deserialize)]
+struct KeyMetadata {
+    ciphertext_blob: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    encryption_context: BTreeMap<String, String>,
+}
+
+impl AwsKms {
+    pub(super) fn new(arguments: &ArgumentValues, environment: Environment) -> Result<Self, KeyError> {
+        let key_spec = arguments.required_string("key_spec")?;
+        if !KEY_SPECS.contains(&key_spec.as_str()) {
+            return Err(KeyError::Argument(format!("key_spec must be {}, not {key_spec:?}", KEY_SPECS.join(" or "))));
+        }
+        let accounts = |name: &str| arguments.strings(name);
+        let (allowed_accounts, forbidden_accounts) =
+            (accounts("allowed_account_ids"), accounts("forbidden_account_ids"));
+        if !allowed_accounts.is_empty() && !forbidden_accounts.is_empty() {
+            return Err(KeyError::Argument(
+                "allowed_account_ids conflicts with forbidden_account_ids; set one of them".to_owned(),
+            ));
+        }
+        let client = AwsClient::new(aws_settings(arguments, environment)?);
+        Ok(Self {
+            client: client.map_err(|error| KeyError::Argument(error.to_string()))?,
+            key_id: arguments.required_string("kms_key_id")?,
+            key_spec,
+            encryption_context: arguments.map("encryption_context"),
+            allowed_accounts,
+            forbidden_accounts,
+        })
+    }
+
+    /// Calls an operation of the service.
+    fn call(&self, operation: &'static str, document: &Json) -> Result<Json, KeyError> {
+        self.check_account()?;
+        // The target has the historical name of the KMS API.
+        let body = document.to_string().into_bytes();
+        let request = AwsRequest::json(AwsService::KMS, "TrentService", operation, "1.1", body);
+        let answer = self.client.send_blocking(request).map_err(request_error)?;
+        serde_json::from_slice(&answer.body)
+            .map_err(|_| KeyError::Response("the response of the service is not JSON".to_owned()))
+    }
+
+    /// Checks that the keys belong to an account which the configuration allows.
+    fn check_account(&self) -> Result<(), KeyError> {
+        if self.allowed_accounts.is_empty() && self.forbidden_accounts.is_empty() {
+            return Ok(());
+        }
+        let id = self.client.caller_identity_blocking().map_err(request_error)?.account;
+        if self.forbidden_accounts.contains(&id) {
+            return Err(KeyError::Credentials(format!("forbidden_account_ids contains the AWS account {id}")));
+        }
+        if !self.allowed_accounts.is_empty() && !self.allowed_accounts.contains(&id) {
+            return Err(KeyError::Credentials(format!("allowed_account_ids does not contain the AWS account {id}")));
+        }
+        Ok(())
+    }
+}
+
+/// Translates an error of the client, which tells the operation and the service already.
+fn request_error(error: RequestError) -> KeyError {
+    match error {
+        RequestError::Client(error) => KeyError::Credentials(error.to_string()),
+        RequestError::Network { .. } => KeyError::Connection(error.to_string()),
+        _ => {
+            let status = error.status().unwrap_or_default();
+            KeyError::Rejected { status, message: Some(error.to_string()) }
+        }
+    }
+}
+
+impl KeyService for AwsKms {
+    fn generate(&self) -> Result<GeneratedKey, KeyError> {
+        let mut document = json!({ "KeyId": self.key_id, "KeySpec": self.key_spec });
+        if !self.encryption_context.is_empty() {
+            document["EncryptionContext"] = json!(self.encryption_context);
+        }
+        let answer = self.call("GenerateDataKey", &document)?;
+        let metadata = KeyMetadata {
+            ciphertext_blob: string(&answer, "CiphertextBlob").map_err(key_error)?,
+            encryption_context: self.encryption_context.clone(),
+        };
+        Ok(GeneratedKey { key: bytes(&answer, "Plaintext").map_err(key_error)?, metadata: encode_metadata(&metadata)? })
+    }
+
+    fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
+        let metadata = metadata.and_then(|metadata| serde_json::from_slice::<KeyMetadata>(metadata).ok());
+        let Some(metadata) = metadata.filter(|metadata| !metadata.ciphertext_blob.is_empty()) else { return Ok(None) };
+        let mut document = json!({ "KeyId": self.key_id, "CiphertextBlob": metadata.ciphertext_blob });
+        // The recorded context, not the configured one: decryption needs the one that the key was generated with.
+        if !metadata.encryption_context.is_empty() {
+            document["EncryptionContext"] = json!(metadata.encryption_context);
+        }
+        bytes(&self.call("Decrypt", &document)?, "Plaintext").map(Some).map_err(key_error)
+    }
+}

@@ -1,6 +1,0 @@
-//! Values that records share: the reader stores equal ones once.
-
-use std::collections::HashMap;
-
-/// Asked several times for each instance, and once for each of its dependencies; hence the hash.
-pub(super) type Known<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
