@@ -7,11 +7,13 @@ use groma_address::ProviderAddress;
 use groma_config::Configuration;
 use groma_config::version::Constraints;
 use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
-use groma_install::providers::{Event, Installation, LOCK_FILE, Locks, Method, Platform, Selecting, Source};
+use groma_install::providers::{
+    BuiltinChoice, Event, Installation, LOCK_FILE, Locks, Method, Platform, Preference, Selecting, Source,
+};
 use groma_plugin::client::SchemaCache;
 use groma_state::State;
 
-use super::builtin_providers::is_included;
+use super::builtin_providers::{CHOICE, cloud_control_choice, is_cloud_control, is_included, preference};
 use super::context::Context;
 use super::init_reporter::InitReporter;
 use super::outcome::fail;
@@ -42,6 +44,7 @@ pub(super) struct ProviderSteps<'a> {
     arguments: &'a Init,
     mode: LockFileMode,
     before: Locks,
+    preference: Preference,
     needed: BTreeSet<ProviderAddress>,
     done: Installation,
     notices: Notices,
@@ -58,8 +61,9 @@ impl<'a> ProviderSteps<'a> {
             return Err(notices.warnings);
         }
         notices.warnings.append(overrides_warning(context, &context.cli.overrides));
+        let preference = preference(&context.settings)?;
         let (needed, done) = (BTreeSet::new(), Installation::default());
-        Ok(Self { reporter, arguments, mode, before, needed, done, notices })
+        Ok(Self { reporter, arguments, mode, before, preference, needed, done, notices })
     }
 
     /// Installs the packages that `configuration` requires.
@@ -106,9 +110,37 @@ impl<'a> ProviderSteps<'a> {
     }
 
     fn report_builtin(&self, context: &Context, all: &BTreeMap<ProviderAddress, Constraints>) {
-        for address in builtin(all, &context.cli, &self.before) {
-            self.reporter.item(context, |Wording { product, .. }| format!("{address} is built in to {product}"));
+        for address in builtin(all, &context.cli, &self.before, self.preference) {
+            match all.get(&address).filter(|_| is_cloud_control(&address)) {
+                Some(constraints) => self.report_choice(context, &address, constraints),
+                None => {
+                    self.reporter
+                        .item(context, |Wording { product, .. }| format!("{address} is built in to {product}"));
+                }
+            }
         }
+        for (address, constraints) in all.iter().filter(|(address, _)| is_cloud_control(address)) {
+            let choice = cloud_control_choice(address, constraints, &self.before, self.preference);
+            let is_replaced = context.cli.overrides.contains_key(address);
+            if let (BuiltinChoice::Plugin(reason), false) = (choice, is_replaced) {
+                self.reporter.item(context, |Wording { product, .. }| {
+                    let short = address.display_short();
+                    format!("Using the plugin {short} instead of the provider that is built in to {product}: {reason}")
+                });
+            }
+        }
+    }
+
+    /// Reports that the built-in Cloud Control provider runs, and why.
+    fn report_choice(&self, context: &Context, address: &ProviderAddress, constraints: &Constraints) {
+        let choice = cloud_control_choice(address, constraints, &self.before, self.preference);
+        let BuiltinChoice::Builtin(version, reason) = choice else { return };
+        self.reporter.item(context, |Wording { product, .. }| {
+            let short = address.display_short();
+            format!(
+                "{short} {version} is built in to {product}, and {reason}; set {CHOICE}=plugin to use the plugin instead"
+            )
+        });
     }
 
     fn install(
@@ -121,7 +153,7 @@ impl<'a> ProviderSteps<'a> {
         let cli = &context.cli;
         let mut to_install = all.clone();
         let running = reattached(context)?;
-        let without = builtin(&all, cli, &self.before);
+        let without = builtin(&all, cli, &self.before, self.preference);
         to_install.retain(|address, _| {
             !without.contains(address) && !running.contains(address) && !cli.overrides.contains_key(address)
         });

@@ -8,12 +8,12 @@ use groma_config::version::Constraints;
 use groma_config::{Configuration, DiskFiles, LockFile};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_install::providers::{
-    Cache, CacheTrust, Candidates, Installer, Locks, Method, PackageProblem, Platform, Selection, Source, Sources,
-    Store, filesystem,
+    BuiltinChoice, Cache, CacheTrust, Candidates, Installer, Locks, Method, PackageProblem, Platform, Preference,
+    Selection, Source, Sources, Store, filesystem,
 };
 use groma_install::settings::CliConfiguration;
 
-use super::builtin_providers::{is_cloud_control, is_included};
+use super::builtin_providers::{cloud_control_choice, is_cloud_control, is_included, preference};
 use super::context::Context;
 use super::plugins::Plugins;
 use super::servers::{discovery, implied_mirrors};
@@ -54,13 +54,15 @@ enum Versions {
 struct Available {
     overrides: BTreeMap<ProviderAddress, PathBuf>,
     locks: Locks,
+    preference: Preference,
     store: Store,
     wording: Wording,
 }
 
 impl Packages {
-    /// Selects packages for the providers that `configuration` requires. A version constraint, a lock file entry, a development
-    /// override or a running provider takes precedence over a built-in provider. Missing packages are reported on use.
+    /// Selects packages for the providers that `configuration` requires. A running provider, a development override, the user's
+    /// choice, and a version that a built-in provider does not answer as take precedence over it. Missing packages are
+    /// reported on use.
     ///
     /// # Errors
     /// The CLI configuration is invalid.
@@ -96,7 +98,8 @@ impl Packages {
         let locks = locks(context, &mut problems);
         let reattached = plugins.reattached().cloned().collect();
         let store = store(context);
-        let builtin = builtin(needed, cli, &locks);
+        let preference = preference(&context.settings)?;
+        let builtin = builtin(needed, cli, &locks, preference);
         let needed = &match versions {
             Versions::Wanted => needed.clone(),
             Versions::Locked => needed.keys().map(|address| (address.clone(), Constraints::default())).collect(),
@@ -132,7 +135,7 @@ impl Packages {
             }
         }
         let (overrides, wording) = (cli.overrides.clone(), context.wording.clone());
-        let available = Some(Available { overrides, locks, store, wording });
+        let available = Some(Available { overrides, locks, preference, store, wording });
         let needed = needed.keys().cloned().collect();
         Ok(Self { selected, missing, needed, unusable, available, plugins })
     }
@@ -205,8 +208,11 @@ impl Packages {
 impl Available {
     /// Returns the selection for the provider, or the reason why it is not available; `None` if nothing refers to it.
     fn select(&self, address: &ProviderAddress, plugins: &Plugins) -> Option<Result<Selection, Diagnostic>> {
+        let is_builtin = is_cloud_control(address)
+            && self.locks.providers.contains_key(address)
+            && answers(address, &Constraints::default(), &self.locks, self.preference);
         let candidates = Candidates {
-            builtin: BTreeSet::new(),
+            builtin: is_builtin.then(|| address.clone()).into_iter().collect(),
             reattached: plugins.reattached().cloned().collect(),
             overrides: &self.overrides,
             locks: &self.locks,
@@ -234,15 +240,19 @@ pub(super) fn builtin(
     needed: &BTreeMap<ProviderAddress, Constraints>,
     cli: &CliConfiguration,
     locks: &Locks,
+    preference: Preference,
 ) -> BTreeSet<ProviderAddress> {
     let is_free = |address: &ProviderAddress, constraints: &Constraints| {
         !is_cloud_control(address)
-            || (constraints.is_empty()
-                && !locks.providers.contains_key(address)
-                && !cli.overrides.contains_key(address))
+            || (!cli.overrides.contains_key(address) && answers(address, constraints, locks, preference))
     };
     let builtin = needed.iter().filter(|(address, constraints)| is_included(address) && is_free(address, constraints));
     builtin.map(|(address, _)| address.clone()).collect()
+}
+
+/// Whether the built-in Cloud Control provider answers as a version that constraints and the lock file select.
+fn answers(address: &ProviderAddress, constraints: &Constraints, locks: &Locks, preference: Preference) -> bool {
+    matches!(cloud_control_choice(address, constraints, locks, preference), BuiltinChoice::Builtin(..))
 }
 
 /// Returns the providers of running processes: `TF_REATTACH_PROVIDERS`.

@@ -14,6 +14,7 @@ use groma_install::providers::{
     write_mirror_documents,
 };
 
+use super::builtin_providers::preference;
 use super::configuration::{Purpose, load, load_with_tests, test_folder};
 use super::context::Context;
 use super::default_registry::default_registry;
@@ -102,9 +103,13 @@ fn work(
         return Err(problems);
     }
     let mut wanted = needed(configuration);
-    // Built-in providers have no packages.
-    for address in builtin(&wanted.clone(), &context.cli, &locks) {
-        wanted.remove(&address);
+    // Built-in providers have no packages. One whose version is constrained or locked has a plugin, whose checksums other
+    // members of a team need.
+    for address in builtin(&wanted.clone(), &context.cli, &locks, preference(&context.settings)?) {
+        let has_version = wanted.get(&address).is_some_and(|constraints| !constraints.is_empty());
+        if !has_version && !locks.providers.contains_key(&address) {
+            wanted.remove(&address);
+        }
     }
     let methods = match given {
         Some(source) => vec![Method::for_all(source)],

@@ -2,9 +2,10 @@
 //!
 //! The modules in their order, each using only those before it: `platform`, `hash`, `stamp`, `notes`, `package`,
 //! `filesystem`, `signature`,
-//! `registry`, `network_mirror`, `oci_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
+//! `registry`, `network_mirror`, `oci_mirror`, `sources`, `constraints`, `builtin_choice`, `lock`, `store`, `fetch`, `installer`,
 //! `other_platforms`, `package_problem`, `selection`.
 
+mod builtin_choice;
 mod constraints;
 mod fetch;
 pub mod filesystem;
@@ -29,6 +30,7 @@ mod store;
 pub(crate) use network_mirror::{Archives, Index};
 pub(crate) use registry::{Download, Versions, checksums};
 
+pub use builtin_choice::{BuiltinChoice, BuiltinReason, InvalidPreference, PluginReason, Preference};
 pub use constraints::constraints_text;
 pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting};
 pub use lock::{LOCK_FILE, Lock, Locks};
