@@ -2,6 +2,8 @@
 
 mod bench;
 mod conform;
+mod descriptions;
+mod hints;
 mod schemas;
 mod structure;
 mod summaries;
@@ -13,8 +15,11 @@ const TASKS: &str = "\
 tasks:
   bench [OPTIONS]   measure the release build; see below
   conform [PART]    compare with Terraform; the parts are: language, lives, order, providers
-  schemas [WHEEL]   rebuild crates/cloudcontrol/data/schemas.bin from the pinned cfn-lint wheel
-                    (downloaded with pip when no path is given)
+  hints WHEEL FOLDER
+                    record which constraints of a cfn-lint wheel the schemas of the AWS registry
+                    in FOLDER do not have
+  schemas [WHEEL]   rebuild schemas.bin and descriptions.bin in crates/cloudcontrol/data from the
+                    pinned cfn-lint wheel (downloaded with pip when no path is given)
   structure         check that the modules of each crate have an order, and that no code
                     decides on the summary of a diagnostic";
 
@@ -25,6 +30,10 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(&workspace_root(), rest),
         Some(bench::MEASURED) => return bench::measured_task(rest),
         Some("conform") => conform::run(&workspace_root(), rest),
+        Some("hints") => match rest {
+            [wheel, folder] => hints::run(Path::new(wheel), Path::new(folder)),
+            _ => Err(format!("hints needs a wheel and a folder\n{TASKS}")),
+        },
         Some("schemas") => schemas::run(arguments.get(1).map(String::as_str)),
         Some("structure") => structure::run(&workspace_root()),
         Some(other) => Err(format!("unknown task {other:?}\n{TASKS}\n{}", bench::HELP)),

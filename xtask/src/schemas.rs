@@ -1,7 +1,8 @@
 //! `cargo xtask schemas`: the AWS resource type schemas as a small, indexed blob.
 //!
 //! The input is the PyPI package cfn-lint (MIT-0), pinned by version and checksum. The output contains facts only: no
-//! descriptions, links, examples or permissions. Equal input gives equal bytes. The layout is documented in
+//! links or examples. Descriptions and permissions are in a blob of their own, which a plan does not load. Constraints that
+//! cfn-lint has added to the schemas of AWS are marked as hints. Equal input gives equal bytes. The layout is documented in
 //! `groma-cloudcontrol`, module `schema::blob`, which reads it.
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use sha2::{Digest, Sha256};
 const VERSION: &str = "1.58.0";
 const SHA256: &str = "9d9f06043160756a6158f5c3f92a44ce38254b1c578127461608305bc8262987";
 const OUTPUT: &str = "crates/cloudcontrol/data/schemas.bin";
+const TEXTS: &str = "crates/cloudcontrol/data/descriptions.bin";
 const PROVIDERS: &str = "cfnlint/data/schemas/providers/";
 const RESOURCES: &str = "cfnlint/data/schemas/resources/";
 /// The target size of a frame, small enough that expanding one type takes far less than a millisecond.
@@ -35,21 +37,50 @@ pub fn run(wheel: Option<&str>) -> Outcome<()> {
     };
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     check_pin(&bytes, &path)?;
-    let collected = collect(&path)?;
-    let blob = encode(&collected)?;
-    let output = crate::workspace_root().join(OUTPUT);
-    if let Some(folder) = output.parent() {
+    let Schemas { types, source } = read_wheel(&path)?;
+    let additions: Value = serde_json::from_str(include_str!("../data/additions.json"))
+        .map_err(|error| format!("additions.json: {error}"))?;
+    let hints = crate::hints::table()?;
+    let (mut schemas, mut texts) = (BTreeMap::new(), BTreeMap::new());
+    for (name, mut schema) in types {
+        if let Some(addition) = additions.get(&name) {
+            merge(&mut schema, addition);
+        }
+        crate::hints::mark(&mut schema, hints.get(&name).map_or(&[][..], Vec::as_slice));
+        texts.insert(name.clone(), crate::descriptions::of(&schema).to_string());
+        schemas.insert(name, facts(schema, Position::Schema).to_string());
+    }
+    write(OUTPUT, &Collected { types: schemas, source: source.clone() })?;
+    write(TEXTS, &Collected { types: texts, source })
+}
+
+fn write(output: &str, collected: &Collected) -> Outcome<()> {
+    let blob = encode(collected)?;
+    let path = crate::workspace_root().join(output);
+    if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
     }
-    std::fs::write(&output, &blob).map_err(|error| format!("cannot write {}: {error}", output.display()))?;
+    std::fs::write(&path, &blob).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     let expanded: usize = collected.types.values().map(String::len).sum();
     println!(
-        "{} types, {expanded} bytes of JSON, {} bytes in {OUTPUT} ({})",
+        "{} types, {expanded} bytes of JSON, {} bytes in {output} ({})",
         collected.types.len(),
         blob.len(),
         collected.source
     );
     Ok(())
+}
+
+/// Merges properties into a schema; lists and plain values replace those of the schema.
+fn merge(schema: &mut Value, addition: &Value) {
+    match (schema, addition) {
+        (Value::Object(schema), Value::Object(addition)) => {
+            for (key, value) in addition {
+                merge(schema.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (schema, addition) => *schema = addition.clone(),
+    }
 }
 
 fn download(folder: &Path) -> Outcome<PathBuf> {
@@ -74,13 +105,22 @@ fn check_pin(bytes: &[u8], path: &Path) -> Outcome<()> {
     Err(format!("{} has sha256 {found}, expected {SHA256} (cfn-lint {VERSION})", path.display()))
 }
 
-/// The content of the wheel: minified schemas by type name, and a line about their origin.
+/// The schemas in the wheel by type name, and a line about their origin.
+pub struct Schemas {
+    /// The schema documents of all types that have handlers.
+    pub types: BTreeMap<String, Value>,
+    /// Package, version and date.
+    pub source: String,
+}
+
+/// The content of a blob.
 struct Collected {
     types: BTreeMap<String, String>,
     source: String,
 }
 
-fn collect(path: &Path) -> Outcome<Collected> {
+/// Reads the schemas in a wheel of cfn-lint.
+pub fn read_wheel(path: &Path) -> Outcome<Schemas> {
     let file = File::open(path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
     let mut wheel =
         zip::ZipArchive::new(file).map_err(|error| format!("{} is not a wheel: {error}", path.display()))?;
@@ -107,12 +147,12 @@ fn collect(path: &Path) -> Outcome<Collected> {
     for (name, hash) in hashes {
         let schema = read_json(&mut wheel, &format!("{RESOURCES}{hash}.json"))?;
         if schema.get("handlers").is_some_and(Value::is_object) {
-            types.insert(name, facts(schema, Position::Schema).to_string());
+            types.insert(name, schema);
         }
     }
     let version = read_json(&mut wheel, "cfnlint/data/schemas/version.json").unwrap_or(Value::Null);
     let date = version.get("schema_date").and_then(Value::as_str).unwrap_or("unknown date");
-    Ok(Collected { types, source: format!("cfn-lint {VERSION}, schemas of {date}") })
+    Ok(Schemas { types, source: format!("cfn-lint {VERSION}, schemas of {date}") })
 }
 
 fn read_json(wheel: &mut zip::ZipArchive<File>, name: &str) -> Outcome<Value> {
