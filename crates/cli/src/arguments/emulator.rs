@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use groma_cloudcontrol::emulator::{FailingRequests, Hook};
+
+use super::flags::Flag;
 
 #[derive(Debug, Subcommand)]
 pub enum Emulator {
@@ -33,6 +36,27 @@ pub struct EmulatorServe {
     /// Address and port to listen on
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4599")]
     pub listen: String,
+    /// Time until each call is answered, such as 100ms
+    #[arg(long, value_name = "DURATION")]
+    pub latency: Option<String>,
+    /// Time that each request takes, such as 2s
+    #[arg(long, value_name = "DURATION")]
+    pub delay: Option<String>,
+    /// Calls that are accepted in a second; further ones are throttled
+    #[arg(long, value_name = "CALLS")]
+    pub rate: Option<f64>,
+    /// Let the next COUNT requests for a type fail with an error code of handlers
+    #[arg(long, value_name = "TYPE:CODE:COUNT")]
+    pub fault: Vec<FailingRequests>,
+    /// Run a hook before each request, with the result pass, warn or fail
+    #[arg(long, value_name = "NAME:RESULT")]
+    pub hook: Vec<Hook>,
+    /// Return arrays in another order, unless their order is significant
+    #[arg(long)]
+    pub shuffle: Option<Flag>,
+    /// Seed of everything that is drawn: generated values of a new file, order, faults
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
 }
 
 #[derive(Args, Clone, Debug)]

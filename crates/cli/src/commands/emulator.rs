@@ -3,18 +3,19 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use groma_cloudcontrol::EMULATOR_FILE;
 use groma_cloudcontrol::api::{ApiError, Fault};
 use groma_cloudcontrol::emulator::http::Server;
-use groma_cloudcontrol::emulator::{Settings, Store};
+use groma_cloudcontrol::emulator::{Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
+use groma_cloudcontrol::{EMULATOR_FILE, duration};
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::Stop;
 
 use super::context::Context;
 use super::outcome::{Outcome, fail, no_thread};
-use crate::arguments::{Emulator, EmulatorData, EmulatorServe};
+use crate::arguments::{Emulator, EmulatorData, EmulatorServe, Flag};
 use crate::terminal::Interrupts;
 use crate::views::json::pretty;
 
@@ -49,9 +50,9 @@ fn file(data: &EmulatorData) -> PathBuf {
     data.data.clone().unwrap_or_else(|| PathBuf::from(EMULATOR_FILE))
 }
 
-fn open(data: &EmulatorData) -> Result<Store, Diagnostics> {
+fn open(data: &EmulatorData, settings: Settings) -> Result<Store, Diagnostics> {
     let path = file(data);
-    Store::open(&path, Arc::clone(Catalogue::shipped()), Settings::default())
+    Store::open(&path, Arc::clone(Catalogue::shipped()), settings)
         .map_err(|problem| fail("Emulator file cannot be used", format!("{}: {problem}", path.display())))
 }
 
@@ -64,7 +65,7 @@ fn open_existing(data: &EmulatorData) -> Result<Store, Diagnostics> {
             format!("The file {} does not exist. Set the data file of the emulator with -data=FILE.", path.display()),
         ));
     }
-    open(data)
+    open(data, Settings::default())
 }
 
 fn refused(problem: ApiError) -> Diagnostics {
@@ -79,6 +80,48 @@ fn refused(problem: ApiError) -> Diagnostics {
     fail("Emulator request failed", format!("{:?}: {}{next}", problem.fault, problem.message))
 }
 
+/// Reads the behavior that the flags of `serve` ask for.
+fn settings(arguments: &EmulatorServe) -> Result<Settings, Diagnostics> {
+    let default = Settings::default();
+    let rate = arguments.rate;
+    if let Some(rate) = rate.filter(|rate| !rate.is_finite() || *rate <= 0.0) {
+        return Err(fail(
+            "Invalid rate",
+            format!("-rate={rate} is not a number above zero. Use a value such as -rate=20."),
+        ));
+    }
+    for fault in &arguments.fault {
+        if !Catalogue::shipped().contains(&fault.type_name) {
+            let name = &fault.type_name;
+            return Err(fail(
+                "Unknown resource type",
+                format!("-fault names the type {name:?}. Use a type such as AWS::S3::Bucket."),
+            ));
+        }
+    }
+    let seed = arguments.seed.unwrap_or(default.seed);
+    let faults = Faults {
+        rate,
+        requests: arguments.fault.clone(),
+        hooks: arguments.hook.clone(),
+        latency: span("latency", arguments.latency.as_deref())?,
+        shuffle: arguments.shuffle.is_some_and(Flag::is_on),
+        seed,
+        ..Faults::default()
+    };
+    Ok(Settings { delay: span("delay", arguments.delay.as_deref())?, seed, faults, ..default })
+}
+
+fn span(flag: &str, text: Option<&str>) -> Result<Duration, Diagnostics> {
+    let Some(text) = text else { return Ok(Duration::ZERO) };
+    duration(text).ok_or_else(|| {
+        fail(
+            "Invalid duration",
+            format!("-{flag}={text} is not a duration. Use a number with a unit, such as 500ms, 2s or 1m30s."),
+        )
+    })
+}
+
 fn serve(context: &mut Context, arguments: &EmulatorServe) -> Outcome {
     let address: SocketAddr = arguments.listen.parse().map_err(|_| {
         fail(
@@ -86,7 +129,7 @@ fn serve(context: &mut Context, arguments: &EmulatorServe) -> Outcome {
             format!("{:?} is not an IP address with a port. Use a value such as 127.0.0.1:4599.", arguments.listen),
         )
     })?;
-    let store = Arc::new(open(&arguments.data)?);
+    let store = Arc::new(open(&arguments.data, settings(arguments)?)?);
     // The messages about interrupts speak of a run, which a server is not.
     let interrupts = Interrupts::listen_silently().map_err(|error| no_thread(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|problem| {

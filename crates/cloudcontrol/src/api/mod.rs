@@ -9,9 +9,9 @@ use std::pin::Pin;
 
 pub use error::{ApiError, Fault};
 pub use types::{
-    CreateResource, DeleteResource, GetResource, HandlerErrorCode, ListResourceRequests, ListResources, Operation,
-    OperationStatus, ProgressEvent, RequestList, RequestStatusFilter, ResourceDescription, ResourceList,
-    UpdateResource,
+    CreateResource, DeleteResource, FailureMode, GetResource, HandlerErrorCode, HookEvent, HookStatus,
+    ListResourceRequests, ListResources, Operation, OperationStatus, ProgressEvent, RequestList, RequestStatusFilter,
+    ResourceDescription, ResourceList, UpdateResource,
 };
 
 /// The answer of an operation, some time later.

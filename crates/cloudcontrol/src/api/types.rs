@@ -194,6 +194,61 @@ pub struct ProgressEvent {
     /// The time of the next poll, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<f64>,
+    /// The name of the request to the hooks, if any were invoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks_request_token: Option<String>,
+    /// The hooks that were invoked: a separate member of the answer that has them.
+    #[serde(skip)]
+    pub hooks: Vec<HookEvent>,
+}
+
+/// The course of a hook: a check of the account's administrators that runs before a handler.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct HookEvent {
+    /// `Company::Storage::Encrypted`
+    #[serde(default)]
+    pub hook_type_name: String,
+    /// The moment of the invocation, such as `CREATE_PRE_PROVISION`.
+    #[serde(default)]
+    pub invocation_point: String,
+    /// The status of the hook.
+    pub hook_status: HookStatus,
+    /// The time of the last status change, in seconds since 1970.
+    #[serde(default)]
+    pub hook_event_time: f64,
+    /// The message of the hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook_status_message: Option<String>,
+    /// The effect of a failure on the request.
+    #[serde(default)]
+    pub failure_mode: FailureMode,
+}
+
+/// The status of a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[allow(missing_docs)] // the names are the service's own
+pub enum HookStatus {
+    HookPending,
+    HookInProgress,
+    HookCompleteSucceeded,
+    HookCompleteFailed,
+    HookFailed,
+    /// A status that the service has introduced since.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The effect of a failed hook.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum FailureMode {
+    /// The request fails.
+    #[default]
+    Fail,
+    /// The request continues.
+    Warn,
 }
 
 /// The description of an object.

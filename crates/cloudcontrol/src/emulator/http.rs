@@ -55,6 +55,10 @@ impl Server {
 }
 
 async fn answer(store: Arc<Store>, request: Request<Incoming>) -> std::io::Result<Response<Full<Bytes>>> {
+    let latency = store.damage_cases.latency();
+    if !latency.is_zero() {
+        tokio::time::sleep(latency).await;
+    }
     if store.damage_cases.drops() {
         return Err(std::io::ErrorKind::ConnectionReset.into());
     }
@@ -103,7 +107,8 @@ fn dispatch(store: &Store, region: &str, operation: &str, body: &[u8]) -> Result
         "UpdateResource" => progress(&store.update_resource(region, &read(body)?)?),
         "DeleteResource" => progress(&store.delete_resource(region, &read(body)?)?),
         "GetResourceRequestStatus" => {
-            progress(&store.get_resource_request_status(&read::<ByToken>(body)?.request_token)?)
+            let event = store.get_resource_request_status(&read::<ByToken>(body)?.request_token)?;
+            write(&serde_json::json!({"ProgressEvent": event, "HooksProgressEvent": event.hooks}))
         }
         "CancelResourceRequest" => progress(&store.cancel_resource_request(&read::<ByToken>(body)?.request_token)?),
         "ListResources" => write(&store.list_resources(region, &read(body)?)?),

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::faults::HookResult;
 use crate::Name;
-use crate::api::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
+use crate::api::{FailureMode, HandlerErrorCode, HookEvent, HookStatus, Operation, OperationStatus, ProgressEvent};
 
 /// A client token is remembered this long: 36 hours, in milliseconds.
 const CLIENT_TOKEN_LIFE: u64 = 36 * 60 * 60 * 1_000;
@@ -90,6 +91,12 @@ pub struct Request {
     pub identifier: Option<String>,
     /// The start time in milliseconds since 1970.
     pub started: u64,
+    /// The time at which work on it begins, in milliseconds since 1970.
+    #[serde(default)]
+    pub active: u64,
+    /// The hooks that run before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<(String, HookResult)>,
     /// The end time in milliseconds since 1970.
     pub ready: u64,
     /// The reason of its failure, if it fails.
@@ -123,6 +130,7 @@ impl Request {
     pub fn progress(&self, now: u64) -> ProgressEvent {
         let (operation_status, at) = match (self.cancelled, &self.failure) {
             (Some(at), _) => (OperationStatus::CancelComplete, at),
+            (None, _) if now < self.active && self.started < self.active => (OperationStatus::Pending, self.started),
             (None, _) if now < self.ready => (OperationStatus::InProgress, self.started),
             (None, Some(_)) => (OperationStatus::Failed, self.ready),
             (None, None) => (OperationStatus::Success, self.ready),
@@ -139,6 +147,31 @@ impl Request {
             status_message: failure.map(|(_, message)| message.clone()),
             error_code: failure.map(|(code, _)| *code),
             retry_after: (!operation_status.is_final()).then(|| seconds(self.ready)),
+            hooks_request_token: (!self.hooks.is_empty()).then(|| self.token.clone()),
+            hooks: self.hooks.iter().map(|(name, result)| self.hook_event(name, *result, now)).collect(),
+        }
+    }
+
+    fn hook_event(&self, name: &str, result: HookResult, now: u64) -> HookEvent {
+        let ended = now >= self.active;
+        let hook_status = match result {
+            _ if !ended => HookStatus::HookInProgress,
+            HookResult::Pass => HookStatus::HookCompleteSucceeded,
+            HookResult::Warn | HookResult::Fail => HookStatus::HookCompleteFailed,
+        };
+        let operation = match self.operation {
+            Operation::Create => "CREATE",
+            Operation::Update => "UPDATE",
+            Operation::Delete => "DELETE",
+        };
+        let failed = hook_status == HookStatus::HookCompleteFailed;
+        HookEvent {
+            hook_type_name: name.to_owned(),
+            invocation_point: format!("{operation}_PRE_PROVISION"),
+            hook_status,
+            hook_event_time: seconds(if ended { self.active } else { self.started }),
+            hook_status_message: failed.then(|| "The hook failed, as asked for".to_owned()),
+            failure_mode: if result == HookResult::Fail { FailureMode::Fail } else { FailureMode::Warn },
         }
     }
 }

@@ -8,11 +8,10 @@ mod invent;
 mod log;
 mod operations;
 mod store;
-mod validate;
 mod view;
 
 pub use embedded::Embedded;
-pub use faults::Faults;
+pub use faults::{FailingRequests, FaultError, Faults, Hook, HookResult};
 pub use http::Server;
 pub use log::LogError;
 pub use store::{Location, Settings, Store};

@@ -11,10 +11,11 @@ use super::faults::{Faults, InjectedFault};
 use super::index::{Index, Kind, Record};
 use super::invent::Source;
 use super::log::{Exclusive, Log, LogError, News};
-use super::{validate, view};
+use super::view;
 use crate::Name;
 use crate::api::{ApiError, Fault};
 use crate::names::{self, Meaning};
+use crate::schema::validate;
 use crate::schema::{Catalogue, TypeSchema};
 
 /// Settings of an emulator.

@@ -4,19 +4,20 @@ use serde_json::Value as Json;
 
 use crate::schema::{Pointer, PointerSet, Step, TypeSchema};
 
-/// Takes the write-only properties out.
+/// Takes the write-only properties out, and objects in which nothing else is.
 pub fn strip(set: &PointerSet, value: &mut Json) {
     match value {
-        Json::Object(members) => {
-            members.retain(|name, _| !below(set, name).is_some_and(PointerSet::contains_here));
-            for (name, member) in members.iter_mut() {
-                if let Some(rest) = below(set, name) {
-                    strip(rest, member);
-                }
+        Json::Object(members) => members.retain(|name, member| match below(set, name) {
+            Some(rest) if rest.contains_here() => false,
+            Some(rest) => {
+                let was_empty = is_empty_object(member);
+                strip(rest, member);
+                was_empty || !is_empty_object(member)
             }
-        }
+            None => true,
+        }),
         Json::Array(elements) => {
-            if let Some(rest) = set.every() {
+            if let Some(rest) = set.element() {
                 elements.iter_mut().for_each(|element| strip(rest, element));
             }
         }
@@ -25,10 +26,15 @@ pub fn strip(set: &PointerSet, value: &mut Json) {
 }
 
 fn below<'a>(set: &'a PointerSet, name: &str) -> Option<&'a PointerSet> {
-    set.property(name).or_else(|| set.every().filter(|every| !std::ptr::eq(*every, set)))
+    set.property(name).or_else(|| set.entry())
 }
 
-/// Puts the write-only properties of `stored` into `model` where it has none. Elements of arrays belong together by
+fn is_empty_object(value: &Json) -> bool {
+    value.as_object().is_some_and(serde_json::Map::is_empty)
+}
+
+/// Puts the properties of `set` that `stored` has into `model` where it has none: the service keeps what a request does not
+/// mention. Elements of arrays belong together by
 /// position, as long as their number did not change.
 pub fn keep(set: &PointerSet, stored: &Json, model: &mut Json) {
     match (stored, model) {
@@ -40,12 +46,18 @@ pub fn keep(set: &PointerSet, stored: &Json, model: &mut Json) {
                     None if rest.contains_here() => {
                         model.insert(name.clone(), value.clone());
                     }
-                    None => {}
+                    None => {
+                        let mut hidden = Json::Object(serde_json::Map::new());
+                        keep(rest, value, &mut hidden);
+                        if !is_empty_object(&hidden) && is_hidden(rest, value) {
+                            model.insert(name.clone(), hidden);
+                        }
+                    }
                 }
             }
         }
         (Json::Array(stored), Json::Array(model)) if stored.len() == model.len() => {
-            if let Some(rest) = set.every() {
+            if let Some(rest) = set.element() {
                 for (stored, model) in stored.iter().zip(model) {
                     keep(rest, stored, model);
                 }
@@ -53,6 +65,13 @@ pub fn keep(set: &PointerSet, stored: &Json, model: &mut Json) {
         }
         _ => {}
     }
+}
+
+/// Whether nothing can be read of an object.
+fn is_hidden(set: &PointerSet, value: &Json) -> bool {
+    let mut readable = value.clone();
+    strip(set, &mut readable);
+    is_empty_object(&readable)
 }
 
 /// The pointers of a list whose values differ between two models.

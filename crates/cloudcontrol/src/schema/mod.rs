@@ -5,16 +5,22 @@ mod model;
 mod parse;
 mod pattern;
 mod pointer;
+mod sample;
+pub(crate) mod validate;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use blob::Blob;
-pub use model::{Handler, Handlers, JsonTypes, Node, NodeId, Tagging, TypeSchema};
+pub use model::{
+    Conditional, ElementOrder, Handler, Handlers, Hints, JsonTypes, Keyword, Node, NodeId, NumberRules, Tagging,
+    TypeSchema,
+};
 pub use parse::parse;
 pub(crate) use parse::parse_list_inputs;
 pub use pattern::Pattern;
 pub use pointer::{Pointer, PointerSet, Step};
+pub(crate) use sample::sample;
 
 use crate::Name;
 
@@ -125,7 +131,7 @@ mod tests {
         assert!(schema.create_only.property("CidrBlock").unwrap().contains_here());
         assert_eq!(schema.root().required_xor.len(), 2);
         let tags = schema.node(schema.root().property("Tags").unwrap());
-        assert!(!tags.ordered && !tags.unique);
+        assert!(tags.order == ElementOrder::Insignificant && !tags.unique);
         let tag = schema.node(tags.items.unwrap());
         assert!(tag.requires("Key"));
     }

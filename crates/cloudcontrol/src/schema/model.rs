@@ -97,6 +97,18 @@ fn is_integral(number: &serde_json::Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
 }
 
+/// The meaning of the order of an array's elements.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ElementOrder {
+    /// `insertionOrder: true`.
+    Significant,
+    /// The schema does not have the keyword. Its default is true, but services return many such arrays in any order.
+    #[default]
+    Unstated,
+    /// `insertionOrder: false`.
+    Insignificant,
+}
+
 /// One schema node: every keyword that constrains a value.
 #[derive(Debug, Clone, Default)]
 pub struct Node {
@@ -114,8 +126,8 @@ pub struct Node {
     pub patterns: Vec<(Arc<Pattern>, NodeId)>,
     /// The elements of an array.
     pub items: Option<NodeId>,
-    /// `insertionOrder`, true where absent.
-    pub ordered: bool,
+    /// `insertionOrder`.
+    pub order: ElementOrder,
     /// `uniqueItems`, false where absent.
     pub unique: bool,
     /// `minItems`.
@@ -152,6 +164,116 @@ pub struct Node {
     pub required_xor: Vec<Name>,
     /// At least one of these must be there (`requiredOr`).
     pub required_or: Vec<Name>,
+    /// Properties that exclude others (`dependentExcluded`).
+    pub dependent_excluded: Vec<(Name, Vec<Name>)>,
+    /// `exclusiveMinimum`, `exclusiveMaximum` and `multipleOf`.
+    pub numbers: NumberRules,
+    /// `minProperties` and `maxProperties`.
+    pub sizes: (Option<u64>, Option<u64>),
+    /// `if`, `then` and `else`.
+    pub conditional: Option<Conditional>,
+    /// `not`.
+    pub negated: Option<NodeId>,
+    /// The constraints that are not in the registry.
+    pub hints: Hints,
+}
+
+/// Rules about numbers besides `minimum` and `maximum`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct NumberRules {
+    /// Values must be greater.
+    pub above: Option<f64>,
+    /// Values must be less.
+    pub below: Option<f64>,
+    /// Values must be a multiple.
+    pub multiple_of: Option<f64>,
+}
+
+impl NumberRules {
+    /// Returns the rule that a number breaks, as text.
+    pub fn broken_by(&self, number: f64) -> Option<String> {
+        if let Some(bound) = self.above.filter(|bound| number <= *bound) {
+            return Some(format!("greater than {bound}"));
+        }
+        if let Some(bound) = self.below.filter(|bound| number >= *bound) {
+            return Some(format!("less than {bound}"));
+        }
+        let step = self.multiple_of.filter(|step| *step > 0.0)?;
+        let ratio = number / step;
+        // Decimal steps such as 0.1 have no exact quotient.
+        ((ratio - ratio.round()).abs() > 1e-9 * ratio.abs().max(1.0)).then(|| format!("a multiple of {step}"))
+    }
+}
+
+/// A rule that applies to some values only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conditional {
+    /// The condition.
+    pub condition: NodeId,
+    /// The rule where the condition holds.
+    pub then: Option<NodeId>,
+    /// The rule where it does not.
+    pub otherwise: Option<NodeId>,
+}
+
+/// A keyword whose constraint may be a hint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)] // the names are those of the keywords
+pub enum Keyword {
+    Pattern,
+    Enum,
+    Minimum,
+    Maximum,
+    MinLength,
+    MaxLength,
+    MinItems,
+    MaxItems,
+    AnyOf,
+    OneOf,
+    AllOf,
+    Required,
+    If,
+    Not,
+    Const,
+}
+
+impl Keyword {
+    const ALL: [(&'static str, Self); 15] = [
+        ("pattern", Self::Pattern),
+        ("enum", Self::Enum),
+        ("minimum", Self::Minimum),
+        ("maximum", Self::Maximum),
+        ("minLength", Self::MinLength),
+        ("maxLength", Self::MaxLength),
+        ("minItems", Self::MinItems),
+        ("maxItems", Self::MaxItems),
+        ("anyOf", Self::AnyOf),
+        ("oneOf", Self::OneOf),
+        ("allOf", Self::AllOf),
+        ("required", Self::Required),
+        ("if", Self::If),
+        ("not", Self::Not),
+        ("const", Self::Const),
+    ];
+}
+
+/// The constraints of a node that come from a linter and not from the registry: AWS does not promise to enforce them, so
+/// they lead to warnings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hints(u16);
+
+impl Hints {
+    /// Collects hints by the names of their keywords.
+    pub fn named<'a>(keywords: impl Iterator<Item = &'a str>) -> Self {
+        let bits = keywords.filter_map(|name| Keyword::ALL.iter().find(|(known, _)| *known == name));
+        Self(bits.fold(0, |all, (_, keyword)| all | 1 << *keyword as u16))
+    }
+
+    /// Whether the constraint of a keyword is a hint.
+    pub fn contains(self, keyword: Keyword) -> bool {
+        self.0 & (1 << keyword as u16) != 0
+    }
 }
 
 impl Node {
@@ -229,6 +351,8 @@ pub struct TypeSchema {
     pub handlers: Handlers,
     /// The tagging support of the type.
     pub tagging: Tagging,
+    /// Keywords of the schema that have no effect here, sorted.
+    pub unsupported_keywords: Vec<Name>,
 }
 
 impl TypeSchema {

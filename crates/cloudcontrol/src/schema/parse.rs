@@ -1,12 +1,14 @@
 //! From a schema document to the model.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
 use super::SchemaError;
-use super::model::{Handler, Handlers, JsonTypes, Node, NodeId, Tagging, TypeSchema};
+use super::model::{
+    Conditional, ElementOrder, Handler, Handlers, Hints, JsonTypes, Node, NodeId, NumberRules, Tagging, TypeSchema,
+};
 use super::pattern::Pattern;
 use super::pointer::{Pointer, PointerSet};
 use crate::Name;
@@ -31,7 +33,10 @@ pub fn parse(text: &str) -> Result<TypeSchema, SchemaError> {
     let read_only_list = list("readOnlyProperties");
     let write_only_list = list("writeOnlyProperties");
     let create_only_list = list("createOnlyProperties");
+    let mut unsupported_keywords = BTreeSet::new();
+    unsupported(&document, 0, &mut unsupported_keywords);
     Ok(TypeSchema {
+        unsupported_keywords: unsupported_keywords.into_iter().collect(),
         type_name: type_name.into(),
         nodes,
         root,
@@ -59,7 +64,7 @@ impl<'a> Parser<'a> {
     fn node(&mut self, schema: &Json, depth: usize) -> Result<NodeId, SchemaError> {
         match schema {
             Json::Object(schema) => self.object_node(schema, depth),
-            _ => Ok(self.add(Node { ordered: true, ..Node::default() })),
+            _ => Ok(self.add(Node::default())),
         }
     }
 
@@ -143,7 +148,7 @@ impl<'a> Parser<'a> {
             closed: schema.get("additionalProperties") == Some(&Json::Bool(false)),
             patterns,
             items,
-            ordered: schema.get("insertionOrder").and_then(Json::as_bool).unwrap_or(true),
+            order: element_order(schema),
             unique: schema.get("uniqueItems").and_then(Json::as_bool).unwrap_or(false),
             min_items: unsigned(schema, "minItems"),
             max_items: unsigned(schema, "maxItems"),
@@ -162,12 +167,40 @@ impl<'a> Parser<'a> {
             dependent_required: dependent_required(schema),
             required_xor,
             required_or,
+            dependent_excluded: dependent_excluded(schema),
+            numbers: NumberRules {
+                above: number(schema, "exclusiveMinimum"),
+                below: number(schema, "exclusiveMaximum"),
+                multiple_of: number(schema, "multipleOf"),
+            },
+            sizes: (unsigned(schema, "minProperties"), unsigned(schema, "maxProperties")),
+            conditional: self.conditional(schema, depth)?,
+            negated: self.optional(schema, "not", depth)?,
+            hints: Hints::named(texts(schema.get(HINTS))),
         })
+    }
+
+    fn conditional(&mut self, schema: &Map<String, Json>, depth: usize) -> Result<Option<Conditional>, SchemaError> {
+        let Some(condition) = self.optional(schema, "if", depth)? else { return Ok(None) };
+        let (then, otherwise) = (self.optional(schema, "then", depth)?, self.optional(schema, "else", depth)?);
+        Ok(Some(Conditional { condition, then, otherwise }))
+    }
+
+    fn optional(&mut self, schema: &Map<String, Json>, key: &str, depth: usize) -> Result<Option<NodeId>, SchemaError> {
+        schema.get(key).filter(|below| below.is_object()).map(|below| self.node(below, depth + 1)).transpose()
     }
 
     fn branches(&mut self, schema: &Map<String, Json>, key: &str, depth: usize) -> Result<Vec<NodeId>, SchemaError> {
         let Some(Json::Array(branches)) = schema.get(key) else { return Ok(Vec::new()) };
         branches.iter().map(|branch| self.node(branch, depth + 1)).collect()
+    }
+}
+
+fn element_order(schema: &Map<String, Json>) -> ElementOrder {
+    match schema.get("insertionOrder").and_then(Json::as_bool) {
+        Some(true) => ElementOrder::Significant,
+        Some(false) => ElementOrder::Insignificant,
+        None => ElementOrder::Unstated,
     }
 }
 
@@ -185,6 +218,14 @@ fn types(keyword: Option<&Json>) -> Vec<JsonTypes> {
 
 fn names(list: Option<&Json>) -> Vec<Name> {
     list.and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).map(Name::from).collect()
+}
+
+fn texts(list: Option<&Json>) -> impl Iterator<Item = &str> {
+    list.and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str)
+}
+
+fn number(schema: &Map<String, Json>, key: &str) -> Option<f64> {
+    schema.get(key).and_then(Json::as_f64)
 }
 
 fn text<'a>(schema: &'a Map<String, Json>, key: &str) -> Option<&'a str> {
@@ -221,6 +262,111 @@ fn dependent_required(schema: &Map<String, Json>) -> Vec<(Name, Vec<Name>)> {
         .filter(|(_, needs)| needs.is_array())
         .map(|(name, needs)| (Name::from(name.as_str()), names(Some(needs))))
         .collect()
+}
+
+fn dependent_excluded(schema: &Map<String, Json>) -> Vec<(Name, Vec<Name>)> {
+    members(schema, "dependentExcluded")
+        .filter(|(_, others)| others.is_array())
+        .map(|(name, others)| (Name::from(name.as_str()), names(Some(others))))
+        .collect()
+}
+
+/// Keywords that are read, or that say nothing about documents.
+const KNOWN: [&str; 68] = [
+    "$comment",
+    "$id",
+    "$ref",
+    "$schema",
+    "additionalIdentifiers",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "arrayType",
+    "awsType",
+    "cfnLint",
+    "conditionalCreateOnlyProperties",
+    "const",
+    "createOnlyProperties",
+    "default",
+    "definitions",
+    "dependencies",
+    "dependentExcluded",
+    "dependentRequired",
+    "deprecatedProperties",
+    "description",
+    "documentationUrl",
+    "else",
+    "enum",
+    "enumCaseInsensitive",
+    "examples",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "handlers",
+    "if",
+    "insertionOrder",
+    "items",
+    "lifecycle",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "nonPublicDefinitions",
+    "nonPublicProperties",
+    "not",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "primaryIdentifier",
+    "properties",
+    "readOnlyProperties",
+    "relationshipRef",
+    "replacementStrategy",
+    "required",
+    "requiredOr",
+    "requiredXor",
+    "resourceLink",
+    "sourceUrl",
+    "taggable",
+    "tagging",
+    "then",
+    "title",
+    "type",
+    "typeName",
+    "uniqueItems",
+    "writeOnlyProperties",
+    HINTS,
+];
+
+/// The keyword that lists the constraints of a node that are hints.
+const HINTS: &str = "hints";
+
+/// Collects the keywords of a schema that are not read.
+fn unsupported(schema: &Map<String, Json>, depth: usize, found: &mut BTreeSet<Name>) {
+    if depth > DEEPEST {
+        return;
+    }
+    for (key, value) in schema {
+        if !KNOWN.contains(&key.as_str()) {
+            found.insert(key.as_str().into());
+        }
+        let mut below = |value: &Json| {
+            if let Json::Object(inner) = value {
+                unsupported(inner, depth + 1, found);
+            }
+        };
+        match (key.as_str(), value) {
+            ("properties" | "definitions" | "patternProperties", Json::Object(named)) => named.values().for_each(below),
+            ("items" | "if" | "then" | "else" | "not", value) => below(value),
+            ("oneOf" | "anyOf" | "allOf", Json::Array(branches)) => branches.iter().for_each(below),
+            _ => {}
+        }
+    }
 }
 
 fn pointers(list: Option<&Json>) -> Vec<Pointer> {

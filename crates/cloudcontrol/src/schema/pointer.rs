@@ -77,7 +77,8 @@ impl fmt::Display for Pointer {
     }
 }
 
-/// A set of pointers. Walk it along with a document: [`Self::property`] and [`Self::every`] give the rest of the set.
+/// A set of pointers. Walk it along with a document: [`Self::property`], [`Self::element`] and [`Self::entry`] give the rest
+/// of the set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PointerSet {
     here: bool,
@@ -118,14 +119,19 @@ impl PointerSet {
         self.properties.get(name)
     }
 
-    /// The part of the set below the elements of an array or map. A pointer that leaves out the `*` (`/Rules/Id` where
-    /// `Rules` is an array) means the elements all the same.
-    pub fn every(&self) -> Option<&Self> {
+    /// The part of the set below the elements of an array. A pointer that leaves out the `*` (`/Rules/Id` where `Rules` is
+    /// an array) means the elements all the same.
+    pub fn element(&self) -> Option<&Self> {
         match &self.every {
             Some(below) => Some(below),
             None if self.properties.is_empty() => None,
             None => Some(self),
         }
+    }
+
+    /// The part of the set below the values of a map.
+    pub fn entry(&self) -> Option<&Self> {
+        self.every.as_deref()
     }
 }
 
@@ -149,8 +155,9 @@ mod tests {
         let set = PointerSet::new(&pointers);
         let below = set.property("A").unwrap();
         assert!(!below.contains_here());
-        assert!(below.every().unwrap().property("B").unwrap().contains_here());
-        assert!(set.property("C").unwrap().every().unwrap().property("D").unwrap().contains_here());
+        assert!(below.element().unwrap().property("B").unwrap().contains_here());
+        assert!(set.property("C").unwrap().element().unwrap().property("D").unwrap().contains_here());
+        assert!(set.property("C").unwrap().entry().is_none(), "an object has no elements");
         assert!(set.property("X").is_none());
     }
 }

@@ -1,11 +1,15 @@
-//! Does a document obey its resource type schema? Problems are worded as the service words them.
+//! Validation of documents by their resource type schema. Problems are worded as the service words them.
+//!
+//! Hints about single values are not enforced, because the service does not know them. Hints about combinations of
+//! properties are: handlers refuse what they rule out.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json};
 
+use super::model::{Keyword, Node, NodeId, TypeSchema};
+use super::pointer::PointerSet;
 use crate::Name;
-use crate::schema::{Node, NodeId, PointerSet, TypeSchema};
 
 /// A document nested deeper than this is refused.
 const DEEPEST: usize = 100;
@@ -32,7 +36,7 @@ fn read_only(set: &PointerSet, value: &Json, at: &str, problems: &mut Vec<String
         Json::Object(members) => {
             for (name, member) in members {
                 let here = format!("{at}/{name}");
-                match set.property(name).or_else(|| set.every()) {
+                match set.property(name).or_else(|| set.entry()) {
                     Some(below) if below.contains_here() => {
                         problems.push(format!("{here}: is read-only and cannot be given"));
                     }
@@ -42,7 +46,7 @@ fn read_only(set: &PointerSet, value: &Json, at: &str, problems: &mut Vec<String
             }
         }
         Json::Array(elements) => {
-            if let Some(below) = set.every() {
+            if let Some(below) = set.element() {
                 for (index, element) in elements.iter().enumerate() {
                     read_only(below, element, &format!("{at}/{index}"), problems);
                 }
@@ -87,7 +91,9 @@ impl Check<'_> {
     }
 
     fn enumeration(&mut self, node: &Node, value: &Json, at: &str) {
-        if node.enumeration.is_empty() {
+        let is_hint =
+            node.case_insensitive || node.hints.contains(Keyword::Enum) || node.hints.contains(Keyword::Const);
+        if node.enumeration.is_empty() || is_hint {
             return;
         }
         let found = node.enumeration.iter().any(|allowed| match (allowed, value) {
@@ -104,7 +110,8 @@ impl Check<'_> {
     }
 
     fn object(&mut self, node: &Node, members: &Map<String, Json>, at: &str, depth: usize) {
-        for name in &node.required {
+        let required = if node.hints.contains(Keyword::Required) { &[][..] } else { &node.required };
+        for name in required {
             if !members.contains_key(&**name) {
                 self.problem(at, format_args!("required key [{name}] not found"));
             }
@@ -115,6 +122,20 @@ impl Check<'_> {
                     self.problem(at, format_args!("key [{needed}] is required where [{name}] is given"));
                 }
             }
+        }
+        for (name, others) in &node.dependent_excluded {
+            for other in others {
+                if members.contains_key(&**name) && members.contains_key(&**other) {
+                    self.problem(at, format_args!("key [{other}] is not permitted where [{name}] is given"));
+                }
+            }
+        }
+        let count = members.len() as u64;
+        if let Some(least) = node.sizes.0.filter(|least| count < *least) {
+            self.problem(at, format_args!("minimum size: [{least}], found: [{count}]"));
+        }
+        if let Some(most) = node.sizes.1.filter(|most| count > *most) {
+            self.problem(at, format_args!("maximum size: [{most}], found: [{count}]"));
         }
         self.choices(node, members, at);
         let mut here = String::with_capacity(at.len() + 24);
@@ -148,10 +169,10 @@ impl Check<'_> {
 
     fn array(&mut self, node: &Node, elements: &[Json], at: &str, depth: usize) {
         let length = elements.len() as u64;
-        if let Some(least) = node.min_items.filter(|least| length < *least) {
+        if let Some(least) = fact(node, Keyword::MinItems, node.min_items).filter(|least| length < *least) {
             self.problem(at, format_args!("expected minimum item count: {least}, found: {length}"));
         }
-        if let Some(most) = node.max_items.filter(|most| length > *most) {
+        if let Some(most) = fact(node, Keyword::MaxItems, node.max_items).filter(|most| length > *most) {
             self.problem(at, format_args!("expected maximum item count: {most}, found: {length}"));
         }
         if node.unique && has_twins(elements) {
@@ -167,14 +188,14 @@ impl Check<'_> {
     fn text(&mut self, node: &Node, text: &str, at: &str) {
         if node.min_length.is_some() || node.max_length.is_some() {
             let length = text.chars().count() as u64;
-            if let Some(least) = node.min_length.filter(|least| length < *least) {
+            if let Some(least) = fact(node, Keyword::MinLength, node.min_length).filter(|least| length < *least) {
                 self.problem(at, format_args!("expected minLength: {least}, actual: {length}"));
             }
-            if let Some(most) = node.max_length.filter(|most| length > *most) {
+            if let Some(most) = fact(node, Keyword::MaxLength, node.max_length).filter(|most| length > *most) {
                 self.problem(at, format_args!("expected maxLength: {most}, actual: {length}"));
             }
         }
-        if let Some(pattern) = &node.pattern
+        if let Some(pattern) = fact(node, Keyword::Pattern, node.pattern.as_ref())
             && !pattern.matches(text)
         {
             self.problem(at, format_args!("string [{text}] does not match pattern {}", pattern.text()));
@@ -183,11 +204,14 @@ impl Check<'_> {
 
     fn number(&mut self, node: &Node, number: Option<f64>, at: &str) {
         let Some(number) = number else { return };
-        if let Some(least) = node.minimum.filter(|least| number < *least) {
+        if let Some(least) = fact(node, Keyword::Minimum, node.minimum).filter(|least| number < *least) {
             self.problem(at, format_args!("{number} is not greater or equal to {least}"));
         }
-        if let Some(most) = node.maximum.filter(|most| number > *most) {
+        if let Some(most) = fact(node, Keyword::Maximum, node.maximum).filter(|most| number > *most) {
             self.problem(at, format_args!("{number} is not less or equal to {most}"));
+        }
+        if let Some(rule) = node.numbers.broken_by(number) {
+            self.problem(at, format_args!("{number} is not {rule}"));
         }
     }
 
@@ -195,16 +219,45 @@ impl Check<'_> {
         for branch in &node.all_of {
             self.value(*branch, value, at, depth + 1);
         }
-        if !node.any_of.is_empty() && !node.any_of.iter().any(|branch| self.fits(*branch, value, depth)) {
-            self.problem(at, format_args!("no subschema matched out of the total {} subschemas", node.any_of.len()));
-        }
-        if !node.one_of.is_empty() {
-            let schema_binding = node.one_of.iter().filter(|branch| self.fits(**branch, value, depth)).count();
-            if schema_binding != 1 {
-                let total = node.one_of.len();
-                self.problem(at, format_args!("{schema_binding} subschemas matched instead of one, out of {total}"));
+        for broken in self.broken_combinations(node, value, depth) {
+            match broken {
+                Broken::NoneOf(total) => {
+                    self.problem(at, format_args!("no subschema matched out of the total {total} subschemas"));
+                }
+                Broken::NotOneOf { matched, total } => {
+                    self.problem(at, format_args!("{matched} subschemas matched instead of one, out of {total}"));
+                }
+                Broken::Conditional => self.problem(at, format_args!("the rule of a conditional subschema is not met")),
+                Broken::Negated => self.problem(at, format_args!("subject must not be valid against schema")),
             }
         }
+    }
+
+    fn broken_combinations(&self, node: &Node, value: &Json, depth: usize) -> Vec<Broken> {
+        let mut broken = Vec::new();
+        let fits = |branch: &NodeId| self.fits(*branch, value, depth);
+        let any_of = !node.hints.contains(Keyword::AnyOf) && !node.any_of.is_empty();
+        if any_of && !node.any_of.iter().any(fits) {
+            broken.push(Broken::NoneOf(node.any_of.len()));
+        }
+        if !node.hints.contains(Keyword::OneOf) && !node.one_of.is_empty() {
+            let matched = node.one_of.iter().filter(|branch| fits(branch)).count();
+            if matched != 1 {
+                broken.push(Broken::NotOneOf { matched, total: node.one_of.len() });
+            }
+        }
+        if let Some(rule) = node.conditional.filter(|_| !node.hints.contains(Keyword::If)) {
+            let wanted = if fits(&rule.condition) { rule.then } else { rule.otherwise };
+            if wanted.is_some_and(|wanted| !fits(&wanted)) {
+                broken.push(Broken::Conditional);
+            }
+        }
+        if let Some(negated) = node.negated.filter(|_| !node.hints.contains(Keyword::Not))
+            && fits(&negated)
+        {
+            broken.push(Broken::Negated);
+        }
+        broken
     }
 
     fn fits(&self, branch: NodeId, value: &Json, depth: usize) -> bool {
@@ -212,6 +265,34 @@ impl Check<'_> {
         check.value(branch, value, "#", depth + 1);
         check.problems.is_empty()
     }
+}
+
+/// The combination of subschemas that a value breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Broken {
+    /// `anyOf`: none of so many matches.
+    NoneOf(usize),
+    /// `oneOf`: another number than one matches.
+    NotOneOf {
+        /// The number of branches that match.
+        matched: usize,
+        /// The number of branches.
+        total: usize,
+    },
+    /// `if`, `then` and `else`.
+    Conditional,
+    /// `not`.
+    Negated,
+}
+
+/// Returns the combinations of subschemas at a node that a value breaks.
+pub fn broken_combinations(schema: &TypeSchema, node: &Node, value: &Json) -> Vec<Broken> {
+    Check { schema, problems: Vec::new() }.broken_combinations(node, value, 0)
+}
+
+/// The rule of a keyword, unless it is a hint.
+fn fact<T>(node: &Node, keyword: Keyword, rule: Option<T>) -> Option<T> {
+    rule.filter(|_| !node.hints.contains(keyword))
 }
 
 fn member_node(node: &Node, name: &str) -> Option<NodeId> {

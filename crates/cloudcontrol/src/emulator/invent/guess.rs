@@ -4,7 +4,7 @@ use serde_json::{Number, Value as Json};
 
 use super::{Context, node_at, put};
 use crate::names::{resource_part, snake_case};
-use crate::schema::{JsonTypes, Node, NodeId, Pointer, TypeSchema};
+use crate::schema::{JsonTypes, Node, NodeId, Pointer, TypeSchema, sample};
 
 const FINAL_STATES: [&str; 14] = [
     "ACTIVE",
@@ -88,7 +88,29 @@ fn text(schema: &TypeSchema, node: &Node, pointer: &Pointer, context: &Context<'
             && node.min_length.is_none_or(|least| length >= least)
             && node.max_length.is_none_or(|most| length <= most)
     };
-    candidates.iter().find(fits).or(candidates.first()).cloned().unwrap_or_default()
+    let found = candidates.iter().find(fits).cloned();
+    found.or_else(|| matching(node, name, context)).or_else(|| candidates.into_iter().next()).unwrap_or_default()
+}
+
+/// Returns a text that the pattern of a node allows.
+fn matching(node: &Node, name: &str, context: &Context<'_>) -> Option<String> {
+    let length = |bound: Option<u64>, otherwise: usize| {
+        bound.map_or(otherwise, |length| usize::try_from(length).unwrap_or(otherwise))
+    };
+    let (least, most) = (length(node.min_length, 0), length(node.max_length, usize::MAX));
+    let Some(pattern) = &node.pattern else {
+        return Some(context.source.text(name, b"abcdefghijklmnopqrstuvwxyz", least.max(12).min(most)));
+    };
+    let mut drawn = 0u32;
+    let mut draw = |limit: usize| {
+        drawn += 1;
+        let most = u64::try_from(limit.saturating_sub(1)).unwrap_or(u64::MAX);
+        usize::try_from(context.source.number(&format!("{name}/{drawn}"), 0, most)).unwrap_or_default()
+    };
+    // Identifiers of a few characters would soon repeat.
+    [least.max(12).min(most), least]
+        .into_iter()
+        .find_map(|least| sample(pattern.text(), least, most, &mut draw).filter(|text| pattern.matches(text)))
 }
 
 fn candidates(schema: &TypeSchema, node: &Node, name: &str, context: &Context<'_>, model: &Json) -> Vec<String> {

@@ -57,9 +57,10 @@ pub fn complete(schema: &TypeSchema, model: &mut Json, context: &Context<'_>) {
     guess::read_only(schema, model, context, |pointer| !known(pointer));
 }
 
-/// Adds to a changed object what the change brings about: a stream has an ARN.
+/// Adds to a changed object what the change brings about: a stream has an ARN, and a removed setting its default.
 pub fn follow(schema: &TypeSchema, model: &mut Json, context: &Context<'_>) {
-    rows(schema).iter().filter(|row| row.condition.is_some()).for_each(|row| row.complete(model, context));
+    rows(schema).iter().for_each(|row| row.complete(model, context));
+    defaults(schema, schema.root_id(), model, 0);
 }
 
 fn rows(schema: &TypeSchema) -> &'static [Row] {
@@ -199,7 +200,7 @@ mod tests {
                 }
             }
             let model = made(type_name, Json::Object(given));
-            let wrong: Vec<String> = super::super::validate::model(&schema, &model)
+            let wrong: Vec<String> = crate::schema::validate::model(&schema, &model)
                 .into_iter()
                 // What is wrong with the document as a whole is what nobody gave.
                 .filter(|problem| !problem.starts_with("#:"))

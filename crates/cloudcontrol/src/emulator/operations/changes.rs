@@ -11,7 +11,8 @@ use crate::api::{
 use crate::emulator::index::Effect;
 use crate::emulator::invent::{self, Context};
 use crate::emulator::store::{Store, kind, not_found, parse, raw};
-use crate::emulator::{validate, view};
+use crate::emulator::view;
+use crate::schema::validate;
 use crate::schema::{Pointer, TypeSchema};
 
 impl Store {
@@ -126,12 +127,18 @@ fn patched(schema: &TypeSchema, stored: &Json, patch: &json_patch::Patch) -> Out
     if !made.is_empty() {
         return Err(invalid(format!("Invalid patch update: readOnlyProperties [{}] cannot be updated", list(made))));
     }
-    view::keep(&schema.write_only, stored, &mut model);
-    let fixed = view::changed(&schema.create_only_list, stored, &model);
+    // The service compares with what it can read, so a value inside of a write-only property counts as changed.
+    let fixed = view::changed(&schema.create_only_list, &before, &model);
     if !fixed.is_empty() {
         let message = format!("Invalid patch update: createOnlyProperties [{}] cannot be updated", list(fixed));
         return Err(ApiError::new(Fault::NotUpdatable, message));
     }
-    refuse(&validate::model(schema, &model))?;
+    view::keep(&schema.create_only, stored, &mut model);
+    // The caller answers for the patch, and not for values that the service has chosen itself.
+    let known = validate::model(schema, stored);
+    let problems: Vec<String> =
+        validate::model(schema, &model).into_iter().filter(|problem| !known.contains(problem)).collect();
+    refuse(&problems)?;
+    view::keep(&schema.write_only, stored, &mut model);
     Ok(model)
 }

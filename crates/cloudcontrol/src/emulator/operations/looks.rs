@@ -25,11 +25,12 @@ impl Store {
             let model = model.cloned().ok_or_else(|| not_found(&request.type_name, &identifier))?;
             Ok((identifier, model))
         })?;
-        if schema.write_only.is_empty() {
+        if schema.write_only.is_empty() && !self.settings.faults.shuffle {
             return Ok(ResourceDescription { identifier, properties: model.to_string() });
         }
         let mut model = parse(&model)?;
         view::strip(&schema.write_only, &mut model);
+        self.damage_cases.shuffle(&schema, &mut model);
         Ok(ResourceDescription { identifier, properties: model.to_string() })
     }
 

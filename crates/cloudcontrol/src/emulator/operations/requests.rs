@@ -17,6 +17,7 @@ impl Store {
 
     /// `ListResourceRequests`
     pub fn list_resource_requests(&self, request: &ListResourceRequests) -> Outcome<RequestList> {
+        self.damage_cases.refuse()?;
         let filter = request.resource_request_status_filter.clone().unwrap_or_default();
         let page = request.max_results.map_or(REQUEST_PAGE, |most| (most as usize).clamp(1, PAGE));
         let below = match request.next_token.as_deref().map(unpack_token).transpose()? {
@@ -48,6 +49,7 @@ impl Store {
 
     /// `CancelResourceRequest`
     pub fn cancel_resource_request(&self, token: &str) -> Outcome<ProgressEvent> {
+        self.damage_cases.refuse()?;
         self.work(|turn| {
             let progress = turn.index.request(token).ok_or_else(|| no_request(token))?.progress(turn.now);
             if progress.operation_status.is_final() {

@@ -4,14 +4,21 @@ use sha2::{Digest, Sha256};
 
 use super::refusals::{Outcome, invalid, refuse_concurrent};
 use crate::api::{ApiError, Fault, HandlerErrorCode, Operation, ProgressEvent};
+use crate::emulator::faults::HookResult;
 use crate::emulator::index::{Effect, Kind, Record, Request};
 use crate::emulator::store::{Store, Turn};
 
 impl Store {
     /// Writes the start of a request down. Its answer says that it is under way, however quickly it ends.
     pub(super) fn begin(&self, turn: &mut Turn<'_>, mut start: Start, client: Client<'_>) -> Outcome<ProgressEvent> {
-        if self.damage_cases.fails() {
-            start.failure = Some((HandlerErrorCode::GeneralServiceException, "A failure, as asked for".to_owned()));
+        let hooks = self.damage_cases.hooks().to_vec();
+        let stopping: Vec<&str> =
+            hooks.iter().filter(|hook| hook.result == HookResult::Fail).map(|hook| &*hook.name).collect();
+        if !stopping.is_empty() {
+            let message = format!("The following hook(s) failed: [{}]", stopping.join(", "));
+            start.failure = Some((HandlerErrorCode::GeneralServiceException, message));
+        } else if let Some(failure) = self.damage_cases.failure(&start.kind.type_name) {
+            start.failure = Some(failure);
         }
         let token = turn.source().uuid("request");
         let delay = u64::try_from(self.settings.delay.as_millis()).unwrap_or(u64::MAX);
@@ -24,6 +31,9 @@ impl Store {
             operation: start.operation,
             identifier: start.identifier,
             started: turn.now,
+            // The first part of the time a request waits for its turn, as in a busy account.
+            active: turn.now.saturating_add(delay / 8),
+            hooks: hooks.into_iter().map(|hook| (hook.name, hook.result)).collect(),
             ready: turn.now.saturating_add(delay),
             effect: if start.failure.is_some() { Effect::Nothing } else { start.effect },
             failure: start.failure,
