@@ -3,8 +3,9 @@
 pub mod api;
 pub mod emulator;
 pub mod names;
+mod pause;
 mod provider;
 pub mod schema;
 
 pub use groma_provider::Name;
-pub use provider::{AwsCloudControl, EMULATOR_FILE};
+pub use provider::{AwsCloudControl, EMULATOR_FILE, duration};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groma_cloudcontrol::api::{
-    CreateResource, DeleteResource, Fault, GetResource, HandlerErrorCode, ListResourceRequests, ListResources,
-    OperationStatus, RequestStatusFilter, UpdateResource,
+    CreateResource, DeleteResource, FailureMode, Fault, GetResource, HandlerErrorCode, HookStatus,
+    ListResourceRequests, ListResources, OperationStatus, RequestStatusFilter, UpdateResource,
 };
-use groma_cloudcontrol::emulator::{Settings, Store};
+use groma_cloudcontrol::emulator::{Faults, Hook, HookResult, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use serde_json::{Value as Json, json};
 
@@ -148,7 +148,7 @@ fn cc_61_requests_take_their_time_and_exclude_each_other() {
         store.create_resource(REGION, &creation("AWS::S3::Bucket", &json!({"BucketName": "b1"}), None)).unwrap();
     assert_eq!(
         store.get_resource_request_status(&started.request_token).unwrap().operation_status,
-        OperationStatus::InProgress
+        OperationStatus::Pending
     );
     assert_eq!(get(&store, "AWS::S3::Bucket", "b1"), Err(Fault::ResourceNotFound));
     let second = store.create_resource(REGION, &creation("AWS::S3::Bucket", &json!({"BucketName": "b1"}), None));
@@ -368,4 +368,88 @@ mod laws {
             prop_assert_eq!(&get(&store, "AWS::S3::Bucket", &name).unwrap()["Tags"], &json!(tags));
         }
     }
+}
+
+#[test]
+fn cc_61_nested_properties_named_like_a_read_only_one_are_given() {
+    let store = memory();
+    let rule = json!({"Name": "r", "ScheduleExpression": "rate(1 day)", "Targets": [{"Id": "t", "Arn": "arn:aws:sqs:eu-central-1:123456789012:q"}]});
+    create(&store, "AWS::Events::Rule", &rule);
+    let schedule = json!({"Name": "s", "ScheduleExpression": "rate(1 day)", "FlexibleTimeWindow": {"Mode": "OFF"},
+        "Target": {"Arn": "arn:aws:sqs:eu-central-1:123456789012:q", "RoleArn": "arn:aws:iam::123456789012:role/r"}});
+    create(&store, "AWS::Scheduler::Schedule", &schedule);
+    let given = json!({"Name": "s2", "Arn": "x", "ScheduleExpression": "rate(1 day)", "FlexibleTimeWindow": {"Mode": "OFF"},
+        "Target": {"Arn": "arn:aws:sqs:eu-central-1:123456789012:q", "RoleArn": "arn:aws:iam::123456789012:role/r"}});
+    let refused = store.create_resource(REGION, &creation("AWS::Scheduler::Schedule", &given, None)).unwrap_err();
+    assert!(refused.message.contains("#/Arn: is read-only"), "{refused:?}");
+}
+
+#[test]
+fn cc_61_an_update_does_not_answer_for_values_of_the_service() {
+    let store = memory();
+    let agent = create(&store, "AWS::Bedrock::Agent", &json!({"AgentName": "agent"}));
+    assert_eq!(get(&store, "AWS::Bedrock::Agent", &agent).unwrap()["AgentVersion"], "DRAFT");
+    let describe = json!([{"op": "add", "path": "/Description", "value": "d"}]);
+    assert_eq!(update(&store, "AWS::Bedrock::Agent", &agent, &describe), Ok(OperationStatus::Success));
+    let group = create(&store, "AWS::EC2::SecurityGroup", &json!({"GroupDescription": "g"}));
+    let tag = json!([{"op": "add", "path": "/Tags", "value": [{"Key": "a", "Value": "b"}]}]);
+    assert_eq!(update(&store, "AWS::EC2::SecurityGroup", &group, &tag), Ok(OperationStatus::Success));
+    let wrong = json!([{"op": "add", "path": "/Tags", "value": [{"Key": 1}]}]);
+    assert_eq!(update(&store, "AWS::EC2::SecurityGroup", &group, &wrong), Err(Fault::Validation));
+}
+
+#[test]
+fn cc_33_an_update_needs_the_required_write_only_properties() {
+    let store = memory();
+    let function = json!({"FunctionName": "f", "Role": "arn:aws:iam::123456789012:role/r", "PackageType": "Image",
+        "Code": {"ImageUri": "x"}});
+    create(&store, "AWS::Lambda::Function", &function);
+    let describe = json!({"op": "add", "path": "/Description", "value": "d"});
+    assert_eq!(update(&store, "AWS::Lambda::Function", "f", &json!([describe])), Err(Fault::Validation));
+    let code = json!({"op": "add", "path": "/Code", "value": {"ImageUri": "x"}});
+    assert_eq!(update(&store, "AWS::Lambda::Function", "f", &json!([describe, code])), Ok(OperationStatus::Success));
+}
+
+#[test]
+fn cc_32_values_fixed_at_creation_are_refused_inside_of_write_only_properties() {
+    let store = memory();
+    let source = |size: u32| json!({"KinesisStreamParameters": {"BatchSize": size, "StartingPosition": "LATEST"}});
+    let pipe = json!({"Name": "p", "RoleArn": "arn:aws:iam::123456789012:role/r",
+        "Source": "arn:aws:kinesis:eu-central-1:123456789012:stream/s", "SourceParameters": source(10),
+        "Target": "arn:aws:sqs:eu-central-1:123456789012:q"});
+    create(&store, "AWS::Pipes::Pipe", &pipe);
+    let given = json!([{"op": "add", "path": "/SourceParameters", "value": source(20)}]);
+    assert_eq!(update(&store, "AWS::Pipes::Pipe", "p", &given), Err(Fault::NotUpdatable));
+    let changed =
+        json!([{"op": "add", "path": "/SourceParameters", "value": {"KinesisStreamParameters": {"BatchSize": 20}}}]);
+    assert_eq!(update(&store, "AWS::Pipes::Pipe", "p", &changed), Ok(OperationStatus::Success));
+}
+
+#[test]
+fn cc_35_a_removed_property_gets_its_default_back() {
+    let store = memory();
+    let key = create(&store, "AWS::KMS::Key", &json!({"MultiRegion": true}));
+    let removed = json!([{"op": "remove", "path": "/MultiRegion"}]);
+    assert_eq!(update(&store, "AWS::KMS::Key", &key, &removed), Ok(OperationStatus::Success));
+    assert_eq!(get(&store, "AWS::KMS::Key", &key).unwrap()["MultiRegion"], false);
+}
+
+#[test]
+fn cc_62_a_failing_hook_ends_a_request_and_is_shown_with_it() {
+    let hooks = vec![
+        Hook { name: "Company::Names::Checked".to_owned(), result: HookResult::Warn },
+        Hook { name: "Company::Storage::Encrypted".to_owned(), result: HookResult::Fail },
+    ];
+    let settings = Settings { faults: Faults { hooks, ..Faults::default() }, ..Settings::default() };
+    let store = Store::in_memory(Catalogue::shipped().clone(), settings).unwrap();
+    let bucket = creation("AWS::S3::Bucket", &json!({"BucketName": "b1"}), None);
+    let started = store.create_resource(REGION, &bucket).unwrap();
+    let ended = store.get_resource_request_status(&started.request_token).unwrap();
+    assert_eq!(ended.operation_status, OperationStatus::Failed);
+    assert!(ended.status_message.unwrap().contains("Company::Storage::Encrypted"));
+    let statuses: Vec<(HookStatus, FailureMode)> =
+        ended.hooks.iter().map(|hook| (hook.hook_status, hook.failure_mode)).collect();
+    let failed = HookStatus::HookCompleteFailed;
+    assert_eq!(statuses, [(failed, FailureMode::Warn), (failed, FailureMode::Fail)]);
+    assert_eq!(get(&store, "AWS::S3::Bucket", "b1"), Err(Fault::ResourceNotFound));
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use groma_provider::Use;
 
+use super::defaults::default;
 use super::fields::{Change, Field, Fields, Order, Shape};
 use super::node_type::{Main, main_type};
 use crate::Name;
 use crate::names::{self, META_ARGUMENTS, snake_case};
-use crate::schema::{Node, NodeId, PointerSet, TypeSchema};
+use crate::schema::{ElementOrder, Node, NodeId, PointerSet, TypeSchema};
 
 /// A definition that contains itself is followed this often; below that it is a JSON string (CC-13).
 const RECURSION: usize = 3;
@@ -72,8 +73,12 @@ impl<'a> Sets<'a> {
         self.step(|set| set.property(name))
     }
 
-    fn every(self) -> Self {
-        self.step(PointerSet::every)
+    fn element(self) -> Self {
+        self.step(PointerSet::element)
+    }
+
+    fn entry(self) -> Self {
+        self.step(PointerSet::entry)
     }
 }
 
@@ -137,6 +142,11 @@ impl Reader<'_> {
             property: Some(property.clone()),
             change,
             write_only: here(sets.write_only),
+            default: node
+                .default
+                .as_ref()
+                .filter(|_| usage == Use::OptionalComputed)
+                .and_then(|json| default(&shape, json)),
             needed: required && usage == Use::OptionalComputed && node.default.is_none(),
             node: id,
             ..Field::of(attribute, shape, usage)
@@ -158,7 +168,7 @@ impl Reader<'_> {
             Main::Map(value) => {
                 // Nothing inside a map is required, as in the existing provider.
                 let inside = if inside == Around::Computed { inside } else { Around::Optional };
-                Shape::Map(Box::new(self.shape(value, sets.every(), inside, dimensions + 1)))
+                Shape::Map(Box::new(self.shape(value, sets.entry(), inside, dimensions + 1)))
             }
             Main::Object => self.object(id, sets, inside),
         }
@@ -166,12 +176,13 @@ impl Reader<'_> {
 
     fn array(&mut self, node: &Node, sets: Sets<'_>, inside: Around, dimensions: usize) -> Shape {
         let Some(items) = node.items else { return Shape::Json };
-        let element = Box::new(self.shape(items, sets.every(), inside, dimensions + 1));
-        match (node.ordered, node.unique) {
-            (false, true) if dimensions == 0 => Shape::Set(element),
-            (true, _) => Shape::List(element, Order::Kept),
+        let element = Box::new(self.shape(items, sets.element(), inside, dimensions + 1));
+        match (node.order, node.unique) {
+            (ElementOrder::Insignificant, true) if dimensions == 0 => Shape::Set(element),
+            (ElementOrder::Significant, _) => Shape::List(element, Order::Kept),
+            (ElementOrder::Unstated, _) => Shape::List(element, Order::Unstated),
             // A set within a list is a list in the existing provider.
-            (false, _) => Shape::List(element, Order::Ignored),
+            (ElementOrder::Insignificant, _) => Shape::List(element, Order::Ignored),
         }
     }
 

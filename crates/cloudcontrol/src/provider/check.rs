@@ -5,10 +5,14 @@ use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Kind, Number, Path, PathStep, Value};
 use serde_json::Value as Json;
 
+use super::document::{Part, of_object};
 use super::fields::{Field, Fields, Shape};
 use super::instant::instant;
 use crate::Name;
-use crate::schema::{Node, NodeId, TypeSchema};
+use crate::schema::validate::{Broken, broken_combinations};
+use crate::schema::{Keyword, Node, NodeId, TypeSchema};
+
+const COMBINATION: &str = "Invalid Attribute Combination";
 
 /// Validates a configuration.
 pub fn check(schema: &TypeSchema, fields: &Fields, config: &Value) -> ProviderDiagnostics {
@@ -33,6 +37,22 @@ impl Check<'_> {
         self.problem("Invalid Attribute Value", detail);
     }
 
+    /// Reports a value that breaks a rule: as a warning where the rule is a hint.
+    fn broken(&mut self, is_hint: bool, summary: &str, detail: String) {
+        if !is_hint {
+            return self.problem(summary, detail);
+        }
+        let place = if self.path.is_empty() { String::new() } else { format!("Attribute {} ", shown(&self.path)) };
+        let detail = format!(
+            "{place}{detail} This rule comes from cfn-lint and is not part of the schema that AWS publishes, so AWS may accept the value."
+        );
+        self.found.push(ProviderDiagnostic::warning(summary, detail).at(self.path.clone()));
+    }
+
+    fn invalid_by(&mut self, rules: &Node, keyword: Keyword, detail: String) {
+        self.broken(rules.hints.contains(keyword), "Invalid Attribute Value", detail);
+    }
+
     fn object(&mut self, fields: &Fields, config: &Value) {
         let Some(view) = config.as_object() else { return };
         for (field, value) in fields.list.iter().zip(view.values()) {
@@ -41,6 +61,35 @@ impl Check<'_> {
             self.path.pop();
         }
         self.combinations(fields, view.values());
+        self.subschemas(fields, config);
+    }
+
+    /// Checks `oneOf`, `anyOf`, `if` and `not` with branches that say more than which properties are required.
+    fn subschemas(&mut self, fields: &Fields, config: &Value) {
+        let schema = self.schema;
+        let rules = schema.node(fields.node);
+        let is_simple = |branches: &[NodeId]| branches.iter().all(|branch| only_requires(schema.node(*branch)));
+        let simple = is_simple(&rules.one_of) && is_simple(&rules.any_of);
+        if (simple && rules.conditional.is_none() && rules.negated.is_none()) || !config.is_wholly_known() {
+            return;
+        }
+        let document = Json::Object(of_object(fields, config, Part::Given));
+        for broken in broken_combinations(schema, rules, &document) {
+            let detail = match broken {
+                Broken::NoneOf(_) if is_simple(&rules.any_of) => continue,
+                Broken::NotOneOf { .. } if is_simple(&rules.one_of) => continue,
+                Broken::NoneOf(total) => format!("must match one of the {total} alternatives of its schema."),
+                Broken::NotOneOf { matched: 0, total } => {
+                    format!("must match one of the {total} alternatives of its schema.")
+                }
+                Broken::NotOneOf { matched, total } => format!(
+                    "must match exactly one of the {total} alternatives of its schema, but matches {matched} of them."
+                ),
+                Broken::Conditional => "must obey a rule that its schema has for such values.".to_owned(),
+                Broken::Negated => "has a combination of values that its schema excludes.".to_owned(),
+            };
+            self.combination(detail);
+        }
     }
 
     fn field(&mut self, field: &Field, value: &Value) {
@@ -102,27 +151,35 @@ impl Check<'_> {
 
     fn number(&mut self, rules: &Node, number: &Number) {
         let value = number.to_f64();
-        match (rules.minimum, rules.maximum) {
-            (Some(least), Some(most)) if value < least || value > most => {
-                self.invalid(format!("value must be between {least} and {most}."));
-            }
-            (Some(least), None) if value < least => self.invalid(format!("value must be at least {least}.")),
-            (None, Some(most)) if value > most => self.invalid(format!("value must be at most {most}.")),
-            _ => {}
+        let too_small = rules.minimum.is_some_and(|least| value < least);
+        if too_small || rules.maximum.is_some_and(|most| value > most) {
+            let keyword = if too_small { Keyword::Minimum } else { Keyword::Maximum };
+            let wanted = bounds(rules.minimum, rules.maximum);
+            self.invalid_by(rules, keyword, format!("value must be {wanted}."));
+        }
+        if let Some(rule) = rules.numbers.broken_by(value) {
+            self.invalid(format!("value must be {rule}."));
         }
         let equal = |allowed: &Json| allowed.as_f64() == Some(value);
         if !rules.enumeration.is_empty() && !rules.enumeration.iter().any(equal) {
-            self.invalid(format!("value must be one of: {}.", listed(&rules.enumeration)));
+            self.not_listed(rules);
         }
+    }
+
+    fn not_listed(&mut self, rules: &Node) {
+        let is_hint =
+            rules.case_insensitive || rules.hints.contains(Keyword::Enum) || rules.hints.contains(Keyword::Const);
+        let detail = format!("value must be one of: {}.", listed(&rules.enumeration));
+        self.broken(is_hint, "Invalid Attribute Value", detail);
     }
 
     fn text(&mut self, rules: &Node, text: &Name) {
         let length = text.chars().count() as u64;
         let too_short = rules.min_length.is_some_and(|least| length < least);
-        let too_long = rules.max_length.is_some_and(|most| length > most);
-        if too_short || too_long {
+        if too_short || rules.max_length.is_some_and(|most| length > most) {
+            let keyword = if too_short { Keyword::MinLength } else { Keyword::MaxLength };
             let wanted = bounds(rules.min_length, rules.max_length);
-            self.invalid(format!("string length must be {wanted}, got: {length}."));
+            self.invalid_by(rules, keyword, format!("string length must be {wanted}, got: {length}."));
         }
         let allowed = |allowed: &Json| match allowed {
             Json::String(allowed) if rules.case_insensitive => allowed.eq_ignore_ascii_case(text),
@@ -130,12 +187,13 @@ impl Check<'_> {
             _ => false,
         };
         if !rules.enumeration.is_empty() && !rules.enumeration.iter().any(allowed) {
-            self.invalid(format!("value must be one of: {}.", listed(&rules.enumeration)));
+            self.not_listed(rules);
         }
         if let Some(pattern) = &rules.pattern
             && !pattern.matches(text)
         {
-            self.problem(
+            self.broken(
+                rules.hints.contains(Keyword::Pattern),
                 "Invalid Attribute Value Match",
                 format!("value must match the regular expression '{}'.", pattern.text()),
             );
@@ -162,10 +220,10 @@ impl Check<'_> {
     fn size(&mut self, rules: &Node, count: usize) {
         let count = count as u64;
         let too_few = rules.min_items.is_some_and(|least| count < least);
-        let too_many = rules.max_items.is_some_and(|most| count > most);
-        if too_few || too_many {
+        if too_few || rules.max_items.is_some_and(|most| count > most) {
+            let keyword = if too_few { Keyword::MinItems } else { Keyword::MaxItems };
             let wanted = bounds(rules.min_items, rules.max_items);
-            self.invalid(format!("must contain {wanted} elements, got: {count}."));
+            self.invalid_by(rules, keyword, format!("must contain {wanted} elements, got: {count}."));
         }
     }
 
@@ -195,15 +253,22 @@ impl Check<'_> {
                 self.combination(format!("{needed} must be set where {name} is."));
             }
         }
+        for (name, others) in &rules.dependent_excluded {
+            for other in others.iter().filter(|other| given.is_set(name) && given.is_set(other)) {
+                let (name, other) = (given.attribute(name), given.attribute(other));
+                self.hinted_combination(format!("{other} must not be set where {name} is."));
+            }
+        }
         if !rules.required_xor.is_empty() {
             let set = rules.required_xor.iter().filter(|name| given.is_set(name)).count();
             let open = rules.required_xor.iter().filter(|name| given.is_unknown(name)).count();
             if set > 1 || set + open == 0 {
-                self.combination(format!("exactly one of {} must be set.", given.attributes(&rules.required_xor)));
+                let names = given.attributes(&rules.required_xor);
+                self.hinted_combination(format!("exactly one of {names} must be set."));
             }
         }
         if !rules.required_or.is_empty() && rules.required_or.iter().all(|name| given.is_absent(name)) {
-            self.combination(format!("at least one of {} must be set.", given.attributes(&rules.required_or)));
+            self.hinted_combination(format!("at least one of {} must be set.", given.attributes(&rules.required_or)));
         }
         self.branches(rules, &given);
     }
@@ -211,22 +276,31 @@ impl Check<'_> {
     /// `anyOf` and `oneOf` whose branches only say which properties are required.
     fn branches(&mut self, rules: &Node, given: &Given<'_>) {
         let schema = self.schema;
-        for branches in [&rules.any_of, &rules.one_of] {
+        let all = [(Keyword::AnyOf, &rules.any_of), (Keyword::OneOf, &rules.one_of)];
+        for (keyword, branches) in all {
             let required: Option<Vec<&Vec<Name>>> = branches
                 .iter()
                 .map(|branch| Some(schema.node(*branch)).filter(|node| only_requires(node)).map(|node| &node.required))
                 .collect();
             let Some(required) = required.filter(|required| !required.is_empty()) else { continue };
-            let possible = required.iter().any(|names| names.iter().all(|name| !given.is_absent(name)));
-            if !possible {
-                let choices: Vec<String> = required.iter().map(|names| given.attributes(names)).collect();
-                self.combination(format!("one of these must be set: {}.", choices.join("; or ")));
+            let is_hint = rules.hints.contains(keyword);
+            let choices = || required.iter().map(|names| given.attributes(names)).collect::<Vec<_>>().join("; or ");
+            if !required.iter().any(|names| names.iter().all(|name| !given.is_absent(name))) {
+                self.broken(is_hint, COMBINATION, format!("one of these must be set: {}.", choices()));
+            }
+            let set = required.iter().filter(|names| names.iter().all(|name| given.is_set(name))).count();
+            if keyword == Keyword::OneOf && set > 1 {
+                self.broken(is_hint, COMBINATION, format!("only one of these may be set: {}.", choices()));
             }
         }
     }
 
+    fn hinted_combination(&mut self, detail: String) {
+        self.broken(true, COMBINATION, detail);
+    }
+
     fn combination(&mut self, detail: String) {
-        self.problem("Invalid Attribute Combination", detail);
+        self.problem(COMBINATION, detail);
     }
 }
 
@@ -267,7 +341,7 @@ impl Given<'_> {
     }
 }
 
-fn bounds(least: Option<u64>, most: Option<u64>) -> String {
+fn bounds<T: PartialEq + std::fmt::Display>(least: Option<T>, most: Option<T>) -> String {
     match (least, most) {
         (Some(least), Some(most)) if least == most => format!("exactly {least}"),
         (Some(least), Some(most)) => format!("between {least} and {most}"),

@@ -15,6 +15,7 @@ use crate::api::{
     Answer, CloudControl, CreateResource, DeleteResource, Fault, GetResource, HandlerErrorCode, ListResources,
     Operation, ProgressEvent, ResourceDescription, UpdateResource,
 };
+pub(super) use crate::pause::pause;
 use crate::schema::{Handler, TypeSchema};
 
 /// The longest delay between two attempts of a call, and between two polls of a request.
@@ -295,13 +296,4 @@ impl Connection {
 /// after a crash finds the request of each attempt instead of starting another one.
 fn token_of_attempt(token: &str, attempt: u32) -> String {
     if attempt == 0 { token.to_owned() } else { format!("{token}-{attempt}") }
-}
-
-/// Waits, with the runtime where there is one.
-pub async fn pause(delay: Duration) {
-    if tokio::runtime::Handle::try_current().is_ok() {
-        tokio::time::sleep(delay).await;
-    } else {
-        std::thread::sleep(delay);
-    }
 }

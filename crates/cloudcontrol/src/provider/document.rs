@@ -3,7 +3,7 @@
 use groma_value::{Kind, Number, Value};
 use serde_json::{Map, Value as Json};
 
-use super::fields::{Field, Fields, Shape};
+use super::fields::{Change, Field, Fields, Shape};
 
 /// The set of properties in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub enum Part {
     Given,
     /// Properties that can be set and read.
     Readable,
+    /// Properties that can be given to an existing object: those that are not fixed at its creation.
+    Changeable,
 }
 
 /// The document of an object: what is null, unknown, empty or read-only is left out.
@@ -28,7 +30,12 @@ pub fn of_object(fields: &Fields, object: &Value, part: Part) -> Map<String, Jso
 }
 
 fn of_field(field: &Field, value: &Value, part: Part) -> Option<Json> {
-    if field.read_only() || (field.write_only && part == Part::Readable) {
+    let excluded = match part {
+        Part::Given => false,
+        Part::Readable => field.write_only,
+        Part::Changeable => field.change != Change::InPlace,
+    };
+    if field.read_only() || excluded {
         return None;
     }
     of_value(&field.shape, value, part)

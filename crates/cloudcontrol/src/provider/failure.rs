@@ -2,7 +2,7 @@
 
 use groma_framework::CallFate;
 
-use crate::api::{ApiError, Fault, HandlerErrorCode, OperationStatus, ProgressEvent};
+use crate::api::{ApiError, FailureMode, Fault, HandlerErrorCode, HookStatus, OperationStatus, ProgressEvent};
 
 /// The failure of a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,7 +111,24 @@ pub(super) fn ended(operation: &str, event: ProgressEvent) -> Result<ProgressEve
         _ => {
             let message = event.status_message.as_deref().unwrap_or("no reason given");
             let code = event.error_code.map_or_else(String::new, |code| format!(" ErrorCode: {code:?}."));
-            Err(Failure::ended(operation, &format!("request {} FAILED: {message}{code}", event.request_token), &event))
+            let hooks = failed_hooks(&event);
+            let detail = format!("request {} FAILED: {message}{code}{hooks}", event.request_token);
+            Err(Failure::ended(operation, &detail, &event))
         }
     }
+}
+
+/// Names the hooks that stopped a request.
+fn failed_hooks(event: &ProgressEvent) -> String {
+    let failed = event.hooks.iter().filter(|hook| {
+        matches!(hook.hook_status, HookStatus::HookFailed | HookStatus::HookCompleteFailed)
+            && hook.failure_mode == FailureMode::Fail
+    });
+    let texts: Vec<String> = failed
+        .map(|hook| {
+            let message = hook.hook_status_message.as_deref().unwrap_or("no reason given");
+            format!("{} ({}): {message}", hook.hook_type_name, hook.invocation_point)
+        })
+        .collect();
+    if texts.is_empty() { String::new() } else { format!(" Hook failures: {}.", texts.join("; ")) }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use groma_provider::{Attribute, AttributeType, Block, ObjectNesting, ObjectSchema, Use};
-use groma_value::Type;
+use groma_value::{Type, Value};
 
 use crate::Name;
 use crate::schema::NodeId;
@@ -38,6 +38,9 @@ pub enum Shape {
 pub enum Order {
     /// The order is significant.
     Kept,
+    /// The schema does not say. Authors may rely on the order they write, but the service may return another one: a read
+    /// keeps the known order of the same elements.
+    Unstated,
     /// It does not: two lists of the same elements are equal.
     Ignored,
 }
@@ -127,6 +130,8 @@ pub struct Field {
     pub change: Change,
     /// The value is set and never read back (CC-33).
     pub write_only: bool,
+    /// The value that is planned where the configuration sets none.
+    pub default: Option<Value>,
     /// It must be given where the object around it is configured (CC-34).
     pub needed: bool,
     /// Its objects are deeper than nested attributes go (lists of lists of objects): the value is planned as a whole, and
@@ -155,6 +160,7 @@ impl Field {
             usage,
             change: Change::InPlace,
             write_only: false,
+            default: None,
             needed: false,
             node: NodeId::default(),
         }

@@ -11,6 +11,7 @@ mod configured;
 mod connection;
 mod data;
 mod declare;
+mod defaults;
 mod document;
 #[cfg(test)]
 mod every_type;
@@ -66,7 +67,7 @@ use crate::api::CloudControl;
 use crate::emulator::{self, Embedded, Store};
 use crate::schema::Catalogue;
 
-pub use settings::EMULATOR_FILE;
+pub use settings::{EMULATOR_FILE, duration};
 
 /// The provider, to be [served](AwsCloudControl::served). Types are read from their schemas when they are first asked for.
 pub struct AwsCloudControl {

@@ -9,7 +9,8 @@ use super::fields::{Change, Field, Fields, Shape};
 /// The operations that turn what can be read of the prior object into the planned one; none when nothing changed.
 ///
 /// A changed array is replaced as a whole. Write-only properties cannot be read, so they are added, and all of them
-/// go along with any change: what is not in the request would be missing from it.
+/// go along with any change: what is not in the request would be missing from it. Properties that are fixed at creation
+/// are left out: only a replacement changes them, and the service refuses them even where they stay as they are.
 pub fn patch(fields: &Fields, prior: &Value, planned: &Value) -> Vec<Json> {
     let mut whole = Vec::new();
     difference(fields, prior, planned, "", Part::Given, &mut whole);
@@ -26,7 +27,8 @@ pub fn patch(fields: &Fields, prior: &Value, planned: &Value) -> Vec<Json> {
 fn difference(fields: &Fields, prior: &Value, planned: &Value, path: &str, part: Part, into: &mut Vec<Json>) {
     let (Some(before), Some(after)) = (prior.as_object(), planned.as_object()) else { return };
     for (field, (before, after)) in fields.list.iter().zip(before.values().iter().zip(after.values())) {
-        let Some(property) = field.property.as_ref().filter(|_| !field.read_only()) else { continue };
+        let sendable = !field.read_only() && field.change == Change::InPlace;
+        let Some(property) = field.property.as_ref().filter(|_| sendable) else { continue };
         let here = format!("{path}/{}", escaped(property));
         if field.write_only {
             hidden(field, before, after, &here, part, into);
@@ -37,18 +39,17 @@ fn difference(fields: &Fields, prior: &Value, planned: &Value, path: &str, part:
 }
 
 fn hidden(field: &Field, before: &Value, after: &Value, path: &str, part: Part, into: &mut Vec<Json>) {
-    let fixed = field.change != Change::InPlace && before == after;
-    if fixed || (part == Part::Given && before == after) {
+    if part == Part::Given && before == after {
         return;
     }
-    if let Some(value) = of_value(&field.shape, after, Part::Given) {
+    if let Some(value) = of_value(&field.shape, after, Part::Changeable) {
         into.push(json!({"op": "add", "path": path, "value": value}));
     }
 }
 
 fn visible(shape: &Shape, before: &Value, after: &Value, path: &str, part: Part, into: &mut Vec<Json>) {
     match (shape, before.kind(), after.kind()) {
-        (Shape::Object(fields), Kind::Object(_), Kind::Object(_)) => {
+        (Shape::Object(fields), Kind::Object(_), Kind::Object(_)) if !is_hidden(fields, before, part) => {
             difference(fields, before, after, path, part, into);
         }
         (Shape::Map(element), Kind::Map(old), Kind::Map(new)) if !old.is_empty() && !new.is_empty() => {
@@ -71,6 +72,7 @@ fn visible(shape: &Shape, before: &Value, after: &Value, path: &str, part: Part,
 
 fn whole(shape: &Shape, before: &Value, after: &Value, path: &str, part: Part, into: &mut Vec<Json>) {
     let old = of_value(shape, before, part);
+    let old = old.filter(|_| !matches!(shape, Shape::Object(fields) if is_hidden(fields, before, part)));
     let new = of_value(shape, after, Part::Given);
     match (old, new) {
         (None, None) => {}
@@ -79,6 +81,13 @@ fn whole(shape: &Shape, before: &Value, after: &Value, path: &str, part: Part, i
         (Some(old), Some(new)) if same_meaning(&old, &new) => {}
         (Some(_), Some(value)) => into.push(json!({"op": "replace", "path": path, "value": value})),
     }
+}
+
+/// Whether an object has write-only properties alone: the service does not return it at all.
+fn is_hidden(fields: &Fields, object: &Value, part: Part) -> bool {
+    part == Part::Readable
+        && of_object(fields, object, Part::Readable).is_empty()
+        && !of_object(fields, object, Part::Given).is_empty()
 }
 
 fn escaped(name: &str) -> String {

@@ -6,7 +6,7 @@ use groma_value::{Kind, ObjectView, Path, PathStep, Value};
 use super::configured::Configured;
 use super::declare::is_planned_by_framework;
 use super::fields::{Change, Field, Fields, Order, Shape};
-use super::same::{agrees, partners, same};
+use super::same::{agrees, partners, same, same_in_any_order};
 
 /// The planned state of an object.
 #[derive(Debug)]
@@ -15,6 +15,9 @@ pub struct Plan {
     pub state: Value,
     /// Attributes whose change needs a new object.
     pub replace: Vec<Path>,
+    /// Attributes of an imported object that are fixed at creation and that the service does not return: the object is
+    /// assumed to have the configured values.
+    pub adopted: Vec<Path>,
 }
 
 /// The inputs of planning an object.
@@ -35,11 +38,19 @@ pub struct Sources<'a> {
 pub fn plan(fields: &Fields, from: Sources<'_>) -> Plan {
     let Sources { config, prior, framework, configured } = from;
     let creating = prior.is_null();
-    let mut planner = Planner { creating, replace: Vec::new(), path: Path::root(), new_elements: 0, moved_elements: 0 };
+    let mut planner = Planner {
+        creating,
+        imported: !creating && configured.is_none(),
+        replace: Vec::new(),
+        adopted: Vec::new(),
+        path: Path::root(),
+        new_elements: 0,
+        moved_elements: 0,
+    };
     let configured_view = ConfiguredView { framework: framework.as_object(), configured };
     let state = planner.object(fields, config, prior, configured_view, Past::of(prior));
     let state = if creating || state == *prior { state } else { open_results(fields, &state) };
-    Plan { state, replace: planner.replace }
+    Plan { state, replace: planner.replace, adopted: planner.adopted }
 }
 
 /// In an object about to change, results that the service has not had yet may come. Lists and objects that are empty now
@@ -93,7 +104,10 @@ impl Past {
 
 struct Planner {
     creating: bool,
+    /// Whether the arguments of the last change are unknown, because others created the object.
+    imported: bool,
     replace: Vec<Path>,
+    adopted: Vec<Path>,
     path: Path,
     /// Number of enclosing elements that are new.
     new_elements: usize,
@@ -116,7 +130,12 @@ impl Planner {
             let empty = fields.block.slots().get(index).map_or(&Value::NULL, |slot| slot.item.empty_value());
             let prior = before.and_then(|view| view.values().get(index)).unwrap_or(empty);
             match configured_view.value(index).filter(|_| !config.is_null() && is_planned_by_framework(field)) {
-                Some(planned) => planned.clone(),
+                // The service chose the order of an imported list.
+                Some(planned) if self.imported && same_in_any_order(&field.shape, prior, planned) => prior.clone(),
+                Some(planned) => {
+                    self.note_adoption(field, prior, planned);
+                    planned.clone()
+                }
                 None => self.field(field, config, prior, configured_view.inside(index, field), past),
             }
         });
@@ -133,7 +152,7 @@ impl Planner {
         past: Past,
     ) -> Value {
         if config.is_null() {
-            return unconfigured(field, config, prior, configured_view.configured, past);
+            return self.unconfigured(field, config, prior, configured_view.configured, past);
         }
         self.path.push(PathStep::Attribute(field.attribute.clone()));
         let planned = match field.plain && config.is_known() {
@@ -144,10 +163,60 @@ impl Planner {
         };
         let is_update = !self.creating && self.new_elements == 0;
         if is_update && field.change != Change::InPlace && planned != *prior {
-            self.replace.push(self.path.clone());
+            let paths = if self.imported && prior.is_null() { &mut self.adopted } else { &mut self.replace };
+            paths.push(self.path.clone());
         }
         self.path.pop();
         planned
+    }
+
+    /// Records a value of an imported object that the framework has planned and that nothing can be compared with.
+    fn note_adoption(&mut self, field: &Field, prior: &Value, planned: &Value) {
+        let fixed = self.imported && self.new_elements == 0 && field.change != Change::InPlace;
+        if fixed && prior.is_null() && !planned.is_null() {
+            self.path.push(PathStep::Attribute(field.attribute.clone()));
+            self.adopted.push(self.path.clone());
+            self.path.pop();
+        }
+    }
+
+    /// Plans a value that the configuration does not set: the default of the schema, the prior value, or whatever the
+    /// service will choose.
+    fn unconfigured(
+        &self,
+        field: &Field,
+        config: &Value,
+        prior: &Value,
+        was: Option<&Configured>,
+        past: Past,
+    ) -> Value {
+        if !field.usage.is_computed() {
+            return config.clone();
+        }
+        if past == Past::None {
+            return match &field.default {
+                Some(default) => default.clone(),
+                None if field.write_only => Value::null(field.shape.ty()),
+                None => Value::unknown(field.shape.ty()),
+            };
+        }
+        // An imported object keeps its settings, and an object its name.
+        let default = field.default.as_ref().filter(|default| {
+            let restorable = !prior.is_null() || field.write_only;
+            !self.imported && restorable && field.change == Change::InPlace && default.is_wholly_known()
+        });
+        if let Some(default) = default {
+            return if same(&field.shape, prior, default) { prior.clone() } else { default.clone() };
+        }
+        if prior.is_null() {
+            return prior.clone();
+        }
+        let removed = was.is_some() && field.usage == Use::OptionalComputed && field.change == Change::InPlace;
+        match (removed, field.write_only) {
+            (false, _) => prior.clone(),
+            (true, true) => Value::null(field.shape.ty()),
+            (true, false) => Value::unknown(field.shape.ty()),
+        }
     }
 
     fn value(
@@ -187,7 +256,8 @@ impl Planner {
         };
         // The prior form of the same meaning stays; elements are compared with what stood at their position.
         let comparable = self.moved_elements == 0 && !prior.is_null();
-        if comparable && same(shape, prior, &planned) { prior.clone() } else { planned }
+        let equal = same(shape, prior, &planned) || (self.imported && same_in_any_order(shape, prior, &planned));
+        if comparable && equal { prior.clone() } else { planned }
     }
 
     fn inside(&mut self, element: &Shape, config: &Value, prior: &Value, key: Value) -> Value {
@@ -209,7 +279,8 @@ impl Planner {
             return values.to_vec();
         }
         let null = Value::null(element.ty());
-        let partners = if order == Order::Kept && values.len() == before.len() && !has_key(element) {
+        let positional = order == Order::Kept || (order == Order::Unstated && !self.imported);
+        let partners = if positional && values.len() == before.len() && !has_key(element) {
             (0..values.len()).map(Some).collect()
         } else {
             partners(element, values, before)
@@ -223,26 +294,6 @@ impl Planner {
             self.moved_elements -= moved;
         }
         planned
-    }
-}
-
-/// Nobody asks for a value: the prior one stays, and without one the service may choose.
-fn unconfigured(field: &Field, config: &Value, prior: &Value, was: Option<&Configured>, past: Past) -> Value {
-    if !field.usage.is_computed() {
-        return config.clone();
-    }
-    if past == Past::None {
-        let hidden = field.write_only;
-        return if hidden { Value::null(field.shape.ty()) } else { Value::unknown(field.shape.ty()) };
-    }
-    if prior.is_null() {
-        return prior.clone();
-    }
-    let removed = was.is_some() && field.usage == Use::OptionalComputed && field.change == Change::InPlace;
-    match (removed, field.write_only) {
-        (false, _) => prior.clone(),
-        (true, true) => Value::null(field.shape.ty()),
-        (true, false) => Value::unknown(field.shape.ty()),
     }
 }
 

@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{
-    Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, ListResourceRequests,
-    ListResources, ProgressEvent, RequestList, ResourceDescription, ResourceList, UpdateResource,
+    Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, HookEvent,
+    ListResourceRequests, ListResources, ProgressEvent, RequestList, ResourceDescription, ResourceList, UpdateResource,
 };
 
 /// Cloud Control in an account and region.
@@ -27,6 +27,8 @@ struct ByToken {
 #[serde(rename_all = "PascalCase")]
 struct Progress {
     progress_event: ProgressEvent,
+    #[serde(default)]
+    hooks_progress_event: Vec<HookEvent>,
 }
 
 #[derive(Deserialize)]
@@ -58,7 +60,8 @@ impl Remote {
     }
 
     async fn progress(&self, operation: &'static str, request: &impl Serialize) -> Result<ProgressEvent, ApiError> {
-        self.call::<Progress>(operation, request).await.map(|answer| answer.progress_event)
+        let answer = self.call::<Progress>(operation, request).await?;
+        Ok(ProgressEvent { hooks: answer.hooks_progress_event, ..answer.progress_event })
     }
 }
 

@@ -11,7 +11,7 @@ use groma_value::{Path, Value};
 
 use super::access::Access;
 use super::changing::{create, delete, update};
-use super::check::check;
+use super::check::{check, shown};
 use super::configured::{Configured, Kept};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
@@ -125,19 +125,28 @@ fn plan_change(interpreted: &Interpreted, tags: &TagSettings, request: ModifyPla
         // What cannot be updated is replaced.
         changed_attributes(fields, &request.state, &planned.state)
     } else {
-        [request.requires_replace, planned.replace].concat()
+        let is_change = |path: &Path| request.state.path_get(path).ok() != planned.state.path_get(path).ok();
+        let by_framework = request.requires_replace.iter().filter(|path| is_change(path));
+        by_framework.filter(|path| !planned.adopted.contains(path)).chain(&planned.replace).cloned().collect()
     };
+    let diagnostics = adoption_warning(&planned.adopted);
     let token = changes.then(new_token);
     let configured = Some(Configured::of(fields, &request.config));
     let private =
         if changes || kept.configured != configured { Kept { token, configured }.data() } else { request.private };
-    ModifyPlanResponse {
-        plan: planned.state,
-        private,
-        requires_replace,
-        not_yet: None,
-        diagnostics: ProviderDiagnostics::new(),
-    }
+    ModifyPlanResponse { plan: planned.state, private, requires_replace, not_yet: None, diagnostics }
+}
+
+/// Returns the warning about configured values of an imported object that cannot be compared with the object.
+fn adoption_warning(adopted: &[Path]) -> ProviderDiagnostics {
+    let Some(first) = adopted.first() else { return ProviderDiagnostics::new() };
+    let names: Vec<String> = adopted.iter().map(shown).collect();
+    let detail = format!(
+        "AWS does not return {}, which cannot change after creation. The imported object is assumed to have the configured value. Check \
+         that it does; if it does not, change the configuration.",
+        names.join(", ")
+    );
+    ProviderDiagnostic::warning("Imported Value Not Verified", detail).at(first.clone()).into()
 }
 
 fn changed_attributes(fields: &Fields, prior: &Value, planned: &Value) -> Vec<Path> {

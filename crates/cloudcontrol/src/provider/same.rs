@@ -20,7 +20,7 @@ pub fn same(shape: &Shape, left: &Value, right: &Value) -> bool {
         (Shape::Json, Kind::String(left), Kind::String(right)) => same_json(left, right),
         (Shape::Time, Kind::String(left), Kind::String(right)) => same_instant(left, right),
         (Shape::List(element, order), Kind::List(left), Kind::List(right)) => match order {
-            Order::Kept => {
+            Order::Kept | Order::Unstated => {
                 left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(element, left, right))
             }
             Order::Ignored => same_elements(element, left, right),
@@ -35,6 +35,16 @@ pub fn same(shape: &Shape, left: &Value, right: &Value) -> bool {
             .iter()
             .zip(left.values().iter().zip(right.values()))
             .all(|(field, (left, right))| same(&field.shape, left, right)),
+        _ => false,
+    }
+}
+
+/// Whether two lists whose order may mean something have the same elements.
+pub fn same_in_any_order(shape: &Shape, left: &Value, right: &Value) -> bool {
+    match (shape, left.kind(), right.kind()) {
+        (Shape::List(element, Order::Unstated), Kind::List(left), Kind::List(right)) => {
+            same_elements(element, left, right)
+        }
         _ => false,
     }
 }

@@ -4,7 +4,7 @@ use groma_value::{Kind, Number, Value};
 use serde_json::{Map, Value as Json};
 
 use super::document::text_of;
-use super::fields::{Field, Fields, Order, Shape};
+use super::fields::{Change, Field, Fields, Order, Shape};
 use super::same::{agrees, is_empty, partners, same};
 
 /// The object a document describes, with what the document cannot say taken from `prior`.
@@ -27,7 +27,12 @@ fn read_field(field: &Field, document: &Map<String, Json>, prior: &Value) -> Val
     if field.write_only {
         return known_prior();
     }
-    let read = read_value(&field.shape, document.get(&**property).unwrap_or(&Json::Null), prior);
+    let found = document.get(&**property).unwrap_or(&Json::Null);
+    if found.is_null() && field.change != Change::InPlace {
+        // Nothing can have changed a property that is fixed at creation: the service just does not return it.
+        return known_prior();
+    }
+    let read = read_value(&field.shape, found, prior);
     let completed = field.plain && !prior.is_null() && !read.is_null() && agrees(&field.shape, &known_prior(), &read);
     if completed { known_prior() } else { read }
 }
@@ -36,6 +41,8 @@ fn read_field(field: &Field, document: &Map<String, Json>, prior: &Value) -> Val
 pub fn read_value(shape: &Shape, json: &Json, prior: &Value) -> Value {
     let prior = &prior.unknown_as_null();
     let fresh = match (shape, json) {
+        // An object of write-only properties alone is not returned.
+        (Shape::Object(fields), Json::Null) if !prior.is_null() => read_object(fields, &Map::new(), prior),
         (_, Json::Null) => Value::null(shape.ty()),
         (Shape::List(element, order), Json::Array(elements)) => read_list(element, *order, elements, prior),
         (Shape::Set(element), Json::Array(elements)) => {
@@ -88,6 +95,7 @@ fn read_elements(element: &Shape, order: Order, elements: &[Json], prior: &Value
     }
     let partners = match order {
         Order::Ignored => partners(element, &plain, before),
+        Order::Unstated => with_positions(partners(element, &plain, before), before.len()),
         Order::Kept => (0..plain.len()).map(|index| (index < before.len()).then_some(index)).collect(),
     };
     let mut read: Vec<(usize, Value)> = elements
@@ -99,10 +107,23 @@ fn read_elements(element: &Shape, order: Order, elements: &[Json], prior: &Value
             None => (usize::MAX, plain),
         })
         .collect();
-    if order == Order::Ignored {
+    if order != Order::Kept {
         read.sort_by_key(|(index, _)| *index);
     }
     read.into_iter().map(|(_, value)| value).collect()
+}
+
+/// Pairs each element without a partner with the element at its own position, if that one has no partner either: a changed
+/// element stays where it is.
+fn with_positions(mut partners: Vec<Option<usize>>, known: usize) -> Vec<Option<usize>> {
+    let mut free = vec![true; known];
+    for index in partners.iter().flatten() {
+        free[*index] = false;
+    }
+    for (index, partner) in partners.iter_mut().enumerate().filter(|(_, partner)| partner.is_none()) {
+        *partner = free.get(index).is_some_and(|free| *free).then_some(index);
+    }
+    partners
 }
 
 /// Returns the planned object with unknown values filled in from a document; known planned values stay (LC-12, LC-13).
