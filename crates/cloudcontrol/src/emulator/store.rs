@@ -177,6 +177,12 @@ impl Store {
         Ok(model)
     }
 
+    /// Returns all properties of an object, write-only ones included: for tests.
+    pub fn stored(&self, type_name: &str, identifier: &str) -> Result<Json, ApiError> {
+        let type_name = self.resolve_type(type_name)?;
+        self.work(|turn| turn.find(&type_name, identifier).map(|(_, model)| model))
+    }
+
     /// Changes an object out of band, by a JSON Patch on all its properties. The result must
     /// obey the type's schema. Returns the properties as they are read.
     pub fn patch(&self, type_name: &str, identifier: &str, patch: &str) -> Result<Json, ApiError> {

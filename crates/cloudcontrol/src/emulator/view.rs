@@ -79,6 +79,20 @@ pub fn changed<'a>(pointers: &'a [Pointer], before: &Json, after: &Json) -> Vec<
     pointers.iter().filter(|pointer| differs(pointer.steps(), Some(before), Some(after))).collect()
 }
 
+/// The pointers of read-only properties whose values differ between two models; they may go with an object around them.
+pub fn changed_results<'a>(pointers: &'a [Pointer], before: &Json, after: &Json) -> Vec<&'a Pointer> {
+    let parent_is_there = |pointer: &Pointer| {
+        let above = pointer.steps().split_last().map_or(&[][..], |(_, above)| above);
+        let found = above.iter().try_fold(after, |value, step| match step {
+            Step::Property(name) => value.get(&**name),
+            // Elements are compared one by one.
+            Step::Every => Some(value),
+        });
+        found.is_some() || above.contains(&Step::Every)
+    };
+    changed(pointers, before, after).into_iter().filter(|pointer| parent_is_there(pointer)).collect()
+}
+
 fn differs(steps: &[Step], before: Option<&Json>, after: Option<&Json>) -> bool {
     let Some((step, rest)) = steps.split_first() else { return !same(before, after) };
     match step {

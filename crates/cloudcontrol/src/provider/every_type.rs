@@ -174,7 +174,7 @@ impl Counts {
 fn write_only_as_null(fields: &Fields, object: &Value) -> Value {
     let Some(view) = object.as_object() else { return object.clone() };
     let values = fields.list.iter().zip(view.values()).map(|(field, value)| {
-        if field.write_only || field.default.is_some() {
+        if field.write_only || field.read_only() || field.default.is_some() {
             return Value::null(field.shape.ty());
         }
         match (&field.shape, value.kind()) {

@@ -8,24 +8,48 @@ use super::document::same_json;
 use super::fields::{Order, Shape};
 use super::instant::same_instant;
 
+/// The comparison of lists whose schema does not state whether their order means something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unstated {
+    /// As the author wrote them.
+    InOrder,
+    /// As the service may return them.
+    InAnyOrder,
+}
+
 /// Whether two values mean the same (CC-11, CC-12, CC-36): the later one could as well be written as the earlier.
 pub fn same(shape: &Shape, left: &Value, right: &Value) -> bool {
+    same_with(shape, left, right, Unstated::InOrder)
+}
+
+/// As [`same`], for a value in the order of the service: the order of lists counts only where the schema says so.
+pub fn same_in_any_order(shape: &Shape, left: &Value, right: &Value) -> bool {
+    same_with(shape, left, right, Unstated::InAnyOrder)
+}
+
+fn same_with(shape: &Shape, left: &Value, right: &Value, unstated: Unstated) -> bool {
     if left == right {
         return true;
     }
+    let same = |shape: &Shape, left: &Value, right: &Value| same_with(shape, left, right, unstated);
     match (shape, left.kind(), right.kind()) {
         (_, Kind::Unknown(_), _) | (_, _, Kind::Unknown(_)) => false,
         (_, Kind::Null, _) => is_empty(shape, right),
         (_, _, Kind::Null) => is_empty(shape, left),
         (Shape::Json, Kind::String(left), Kind::String(right)) => same_json(left, right),
         (Shape::Time, Kind::String(left), Kind::String(right)) => same_instant(left, right),
-        (Shape::List(element, order), Kind::List(left), Kind::List(right)) => match order {
-            Order::Kept | Order::Unstated => {
-                left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(element, left, right))
+        (Shape::List(element, order), Kind::List(left), Kind::List(right)) => {
+            let in_order = match order {
+                Order::Kept => true,
+                Order::Unstated => unstated == Unstated::InOrder,
+                Order::Ignored => false,
+            };
+            if !in_order {
+                return same_elements(element, left, right, unstated);
             }
-            Order::Ignored => same_elements(element, left, right),
-        },
-        (Shape::Set(element), Kind::Set(left), Kind::Set(right)) => same_elements(element, left, right),
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(element, left, right))
+        }
+        (Shape::Set(element), Kind::Set(left), Kind::Set(right)) => same_elements(element, left, right, unstated),
         (Shape::Map(element), Kind::Map(left), Kind::Map(right)) => {
             left.len() == right.len()
                 && left.iter().all(|(key, left)| right.get(key).is_some_and(|right| same(element, left, right)))
@@ -35,16 +59,6 @@ pub fn same(shape: &Shape, left: &Value, right: &Value) -> bool {
             .iter()
             .zip(left.values().iter().zip(right.values()))
             .all(|(field, (left, right))| same(&field.shape, left, right)),
-        _ => false,
-    }
-}
-
-/// Whether two lists whose order may mean something have the same elements.
-pub fn same_in_any_order(shape: &Shape, left: &Value, right: &Value) -> bool {
-    match (shape, left.kind(), right.kind()) {
-        (Shape::List(element, Order::Unstated), Kind::List(left), Kind::List(right)) => {
-            same_elements(element, left, right)
-        }
         _ => false,
     }
 }
@@ -62,14 +76,14 @@ pub fn is_empty(shape: &Shape, value: &Value) -> bool {
     }
 }
 
-fn same_elements(element: &Shape, left: &[Value], right: &[Value]) -> bool {
+fn same_elements(element: &Shape, left: &[Value], right: &[Value], unstated: Unstated) -> bool {
     left.len() == right.len() && {
         let partners = partners(element, left, right);
         let mut seen = vec![false; right.len()];
         left.iter().zip(partners).all(|(value, partner)| match partner {
             Some(index) if !seen[index] => {
                 seen[index] = true;
-                same(element, value, &right[index])
+                same_with(element, value, &right[index], unstated)
             }
             _ => false,
         })
@@ -99,15 +113,34 @@ pub fn partners(element: &Shape, wanted: &[Value], known: &[Value]) -> Vec<Optio
     let open = found.iter().filter(|partner| partner.is_none()).count();
     let free = taken.iter().filter(|taken| !**taken).count();
     if open > 0 && free > 0 && open.max(free) <= MOST_COMPARED {
-        for (value, partner) in wanted.iter().zip(found.iter_mut()).filter(|(_, partner)| partner.is_none()) {
-            let free = (0..known.len()).find(|index| !taken[*index] && agrees(element, value, &known[*index]));
-            if let Some(index) = free {
-                taken[index] = true;
-                *partner = Some(index);
-            }
-        }
+        by_agreement(element, wanted, known, &mut found, &mut taken);
     }
     found
+}
+
+/// Pairs values with those they agree with. A value that could be several others waits until the ones with fewer choices
+/// have theirs.
+fn by_agreement(element: &Shape, wanted: &[Value], known: &[Value], found: &mut [Option<usize>], taken: &mut [bool]) {
+    let free: Vec<usize> = (0..known.len()).filter(|index| !taken[*index]).collect();
+    let mut open: Vec<(usize, Vec<usize>)> = (0..wanted.len())
+        .filter(|index| found[*index].is_none())
+        .map(|index| {
+            let agreeing = free.iter().copied().filter(|other| agrees(element, &wanted[index], &known[*other]));
+            (index, agreeing.collect())
+        })
+        .collect();
+    while !open.is_empty() {
+        for (_, choices) in &mut open {
+            choices.retain(|choice| !taken[*choice]);
+        }
+        open.retain(|(_, choices)| !choices.is_empty());
+        let fewest = open.iter().enumerate().min_by_key(|(_, (_, choices))| choices.len()).map(|(at, _)| at);
+        let Some((index, choices)) = fewest.map(|at| open.swap_remove(at)) else { break };
+        if let Some(choice) = choices.first() {
+            found[index] = Some(*choice);
+            taken[*choice] = true;
+        }
+    }
 }
 
 fn by_key(element: &Shape, wanted: &[Value], known: &[Value], found: &mut [Option<usize>], taken: &mut [bool]) {
@@ -115,10 +148,19 @@ fn by_key(element: &Shape, wanted: &[Value], known: &[Value], found: &mut [Optio
     let Some(key) = fields.key else { return };
     let key_of =
         |value: &Value| value.as_object().and_then(|view| view.values().get(key)).and_then(Value::as_name).cloned();
+    // A key that several elements have tells nothing.
+    let mut count: HashMap<_, (usize, usize)> = HashMap::new();
+    for key in known.iter().filter_map(key_of) {
+        count.entry(key).or_default().0 += 1;
+    }
+    for key in wanted.iter().filter_map(key_of) {
+        count.entry(key).or_default().1 += 1;
+    }
     let mut positions = HashMap::new();
     for (index, value) in known.iter().enumerate() {
-        if let Some(key) = key_of(value).filter(|_| !taken[index]) {
-            positions.entry(key).or_insert(index);
+        let key = key_of(value).filter(|key| !taken[index] && count.get(key).is_some_and(|(a, b)| *a <= 1 && *b <= 1));
+        if let Some(key) = key {
+            positions.insert(key, index);
         }
     }
     for (value, partner) in wanted.iter().zip(found.iter_mut()).filter(|(_, partner)| partner.is_none()) {

@@ -39,15 +39,31 @@ pub fn identifiers(schema: &TypeSchema, model: &mut Json, context: &Context<'_>)
 pub fn read_only(schema: &TypeSchema, model: &mut Json, context: &Context<'_>, open: impl Fn(&Pointer) -> bool) {
     for pointer in schema.read_only_list.iter().filter(|pointer| open(pointer)) {
         let Some(id) = node_at(schema, pointer) else { continue };
-        let value = value(schema, id, pointer, context, model, Purpose::Attribute);
-        put(model, pointer.steps(), &mut |_| value.clone());
+        let whole = model.clone();
+        let mut number = 0u32;
+        put(model, pointer.steps(), &mut |_| {
+            // Elements of one array differ in what the service gives them.
+            number += 1;
+            let label = if number == 1 { String::new() } else { number.to_string() };
+            value(schema, id, pointer, context, &whole, Purpose::Attribute(&label))
+        });
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Purpose {
+enum Purpose<'a> {
     Identifier,
-    Attribute,
+    /// An attribute, with a label that tells it from those of other elements.
+    Attribute(&'a str),
+}
+
+impl Purpose<'_> {
+    fn label(&self) -> &str {
+        match self {
+            Self::Identifier => "",
+            Self::Attribute(label) => label,
+        }
+    }
 }
 
 fn value(
@@ -56,7 +72,7 @@ fn value(
     pointer: &Pointer,
     context: &Context<'_>,
     model: &Json,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
 ) -> Option<Json> {
     let node = schema.node(id);
     if let Some(final_state) = enumerated(node) {
@@ -66,8 +82,10 @@ fn value(
     match node.type_order.first().copied().unwrap_or(JsonTypes::STRING) {
         JsonTypes::BOOLEAN => Some(Json::Bool(false)),
         JsonTypes::INTEGER | JsonTypes::NUMBER => Some(number()),
-        JsonTypes::STRING => Some(Json::String(text(schema, node, pointer, context, model))),
-        _ if purpose == Purpose::Identifier => Some(Json::String(text(schema, node, pointer, context, model))),
+        JsonTypes::STRING => Some(Json::String(text(schema, node, pointer, context, model, purpose.label()))),
+        _ if purpose == Purpose::Identifier => {
+            Some(Json::String(text(schema, node, pointer, context, model, purpose.label())))
+        }
         // Objects and lists of the service's own are left out: real ones often are as well.
         _ => None,
     }
@@ -79,9 +97,17 @@ fn enumerated(node: &Node) -> Option<Json> {
     final_state.or(node.enumeration.first()).cloned()
 }
 
-fn text(schema: &TypeSchema, node: &Node, pointer: &Pointer, context: &Context<'_>, model: &Json) -> String {
+fn text(
+    schema: &TypeSchema,
+    node: &Node,
+    pointer: &Pointer,
+    context: &Context<'_>,
+    model: &Json,
+    element: &str,
+) -> String {
     let name = pointer.last_name();
-    let candidates = candidates(schema, node, name, context, model);
+    let label = format!("{}/{name}{element}", schema.type_name);
+    let candidates = candidates(schema, node, (name, &label), context, model);
     let fits = |text: &&String| {
         let length = text.chars().count() as u64;
         node.pattern.as_ref().is_none_or(|pattern| pattern.matches(text))
@@ -89,7 +115,7 @@ fn text(schema: &TypeSchema, node: &Node, pointer: &Pointer, context: &Context<'
             && node.max_length.is_none_or(|most| length <= most)
     };
     let found = candidates.iter().find(fits).cloned();
-    found.or_else(|| matching(node, name, context)).or_else(|| candidates.into_iter().next()).unwrap_or_default()
+    found.or_else(|| matching(node, &label, context)).or_else(|| candidates.into_iter().next()).unwrap_or_default()
 }
 
 /// Returns a text that the pattern of a node allows.
@@ -113,18 +139,23 @@ fn matching(node: &Node, name: &str, context: &Context<'_>) -> Option<String> {
         .find_map(|least| sample(pattern.text(), least, most, &mut draw).filter(|text| pattern.matches(text)))
 }
 
-fn candidates(schema: &TypeSchema, node: &Node, name: &str, context: &Context<'_>, model: &Json) -> Vec<String> {
-    let label = format!("{}/{name}", schema.type_name);
+fn candidates(
+    schema: &TypeSchema,
+    node: &Node,
+    (name, label): (&str, &str),
+    context: &Context<'_>,
+    model: &Json,
+) -> Vec<String> {
     let source = context.source;
     let part = resource_part(&schema.type_name).unwrap_or_default();
     let service = schema.type_name.split("::").nth(1).unwrap_or_default().to_ascii_lowercase();
     let kebab = part.replace('_', "-");
     let snake = snake_case(name);
     let identifier = schema.identifier_of(model).map(|known| known.replace('|', "/"));
-    let fill = |template: &str| context.fill(template, &label, model);
+    let fill = |template: &str| context.fill(template, label, model);
     let arn = || {
         let last =
-            identifier.clone().filter(|known| !known.starts_with("arn:")).unwrap_or_else(|| source.hex(&label, 12));
+            identifier.clone().filter(|known| !known.starts_with("arn:")).unwrap_or_else(|| source.hex(label, 12));
         fill(&format!("arn:aws:{service}:$(region):$(account):{kebab}/{last}"))
     };
     let mut first = Vec::new();
@@ -140,7 +171,7 @@ fn candidates(schema: &TypeSchema, node: &Node, name: &str, context: &Context<'_
     } else if snake.ends_with("account_id") || snake == "account" {
         first.push(context.account.to_owned());
     } else if service == "ec2" && snake.ends_with("id") {
-        first.push(format!("{kebab}-{}", source.hex(&label, 17)));
+        first.push(format!("{kebab}-{}", source.hex(label, 17)));
     } else if snake.ends_with("url") || snake.ends_with("uri") {
         first.push(fill(&format!("https://$(lower:12).{service}.$(region).amazonaws.com")));
     } else if snake.ends_with("endpoint") || snake.ends_with("domain_name") || snake.ends_with("dns_name") {
@@ -153,15 +184,15 @@ fn candidates(schema: &TypeSchema, node: &Node, name: &str, context: &Context<'_
         first.push(fill(&format!("{kebab}-$(lower:12)")));
     }
     first.extend([
-        source.text(&label, b"abcdefghijklmnopqrstuvwxyz0123456789", 12),
-        source.uuid(&label),
-        source.hex(&label, 17),
-        source.hex(&label, 32),
-        source.text(&label, b"0123456789ABCDEF", 10),
-        source.text(&label, b"0123456789", 12),
-        source.text(&label, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", 21),
-        format!("{kebab}-{}", source.hex(&label, 8)),
-        format!("{kebab}-{}", source.hex(&label, 17)),
+        source.text(label, b"abcdefghijklmnopqrstuvwxyz0123456789", 12),
+        source.uuid(label),
+        source.hex(label, 17),
+        source.hex(label, 32),
+        source.text(label, b"0123456789ABCDEF", 10),
+        source.text(label, b"0123456789", 12),
+        source.text(label, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", 21),
+        format!("{kebab}-{}", source.hex(label, 8)),
+        format!("{kebab}-{}", source.hex(label, 17)),
         fill("$(region)_$(alnum:9)"),
         arn(),
         "1".to_owned(),

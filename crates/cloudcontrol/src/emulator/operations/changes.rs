@@ -123,7 +123,7 @@ fn patched(schema: &TypeSchema, stored: &Json, patch: &json_patch::Patch) -> Out
     json_patch::patch(&mut model, patch).map_err(|error| invalid(format!("Invalid patch update: {error}")))?;
     let list =
         |pointers: Vec<&Pointer>| pointers.iter().map(|pointer| pointer.to_string()).collect::<Vec<_>>().join(", ");
-    let made = view::changed(&schema.read_only_list, &before, &model);
+    let made = view::changed_results(&schema.read_only_list, &before, &model);
     if !made.is_empty() {
         return Err(invalid(format!("Invalid patch update: readOnlyProperties [{}] cannot be updated", list(made))));
     }
