@@ -1,7 +1,8 @@
 //! The way to the service, which is there as soon as the provider is configured.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use groma_framework::ProviderDiagnostic;
 
@@ -11,12 +12,15 @@ use super::connection::Connection;
 #[derive(Clone, Default)]
 pub struct Access {
     connection: Arc<RwLock<Option<Arc<Connection>>>>,
+    /// The connections to other regions, each opened when it is first needed.
+    regions: Arc<Mutex<HashMap<String, Arc<Connection>>>>,
     stopping: Arc<AtomicBool>,
 }
 
 impl Access {
     /// Takes a connection into use.
     pub fn open(&self, connection: Connection) {
+        self.regions.lock().unwrap_or_else(PoisonError::into_inner).clear();
         *self.connection.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(connection));
     }
 
@@ -28,6 +32,19 @@ impl Access {
                 "An operation was asked for before the provider was configured.",
             )
         })
+    }
+
+    /// The connection to a region; without one, that of the provider.
+    pub fn in_region(&self, region: Option<&str>) -> Result<Arc<Connection>, ProviderDiagnostic> {
+        let connection = self.connection()?;
+        let Some(region) = region.filter(|region| *region != connection.region) else { return Ok(connection) };
+        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = regions.get(region) {
+            return Ok(known.clone());
+        }
+        let opened = Arc::new(connection.in_region(region)?);
+        regions.insert(region.to_owned(), opened.clone());
+        Ok(opened)
     }
 
     /// Says that the user wants to stop.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use groma_cloud::retry::Backoff;
+use groma_framework::ProviderDiagnostic;
 
 use super::failure::Failure;
 use super::in_flight::InFlight;
@@ -27,8 +28,12 @@ const HANDLER_FAILURE_RETRIES: u64 = 2;
 pub struct Connection {
     /// The operations of the API.
     pub api: Arc<dyn CloudControl>,
-    /// The region, for what is listed in it.
+    /// The region of all objects that set none.
     pub region: String,
+    /// The account, where it is known.
+    pub account: Option<String>,
+    /// The service in other regions, if it can be reached there.
+    pub elsewhere: Option<Elsewhere>,
     /// The role the service acts with.
     pub role_arn: Option<String>,
     /// Maximal number of retries of a call that was throttled or conflicted with another one.
@@ -48,6 +53,9 @@ pub struct Connection {
     /// Set when the user wants to stop.
     pub stopping: Arc<AtomicBool>,
 }
+
+/// Opens the service in a region.
+pub type Elsewhere = Arc<dyn Fn(&str) -> Result<(Arc<dyn CloudControl>, Arc<Pace>), ProviderDiagnostic> + Send + Sync>;
 
 /// The timeouts of requests, where they differ from those of the types.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -159,14 +167,39 @@ impl Connection {
         }
     }
 
-    /// The identifiers of all objects of a type, page by page (CC-44).
-    pub async fn list(&self, type_name: &str) -> Result<Vec<String>, Failure> {
+    /// Returns the connection to another region.
+    pub fn in_region(&self, region: &str) -> Result<Self, ProviderDiagnostic> {
+        let Some(elsewhere) = &self.elsewhere else {
+            let detail = format!("The service cannot be reached in the region {region:?}, only in {:?}.", self.region);
+            return Err(ProviderDiagnostic::error("Region Not Available", detail));
+        };
+        let (api, pace) = elsewhere(region)?;
+        Ok(Self {
+            api,
+            region: region.to_owned(),
+            account: self.account.clone(),
+            elsewhere: self.elsewhere.clone(),
+            role_arn: self.role_arn.clone(),
+            max_retries: self.max_retries,
+            first_delay: self.first_delay,
+            tags: self.tags.clone(),
+            timeouts: self.timeouts,
+            pace,
+            in_flight: self.in_flight.as_ref().map(|_| InFlight::default()),
+            durations: Durations::default(),
+            stopping: self.stopping.clone(),
+        })
+    }
+
+    /// The identifiers of all objects of a type, page by page (CC-44). Some types need properties of the objects: JSON text.
+    pub async fn list(&self, type_name: &str, resource_model: Option<String>) -> Result<Vec<String>, Failure> {
         let mut identifiers = Vec::new();
         let mut next_token = None;
         loop {
             let request = ListResources {
                 type_name: type_name.to_owned(),
                 next_token,
+                resource_model: resource_model.clone(),
                 role_arn: self.role_arn.clone(),
                 ..ListResources::default()
             };

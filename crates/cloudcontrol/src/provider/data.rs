@@ -13,6 +13,7 @@ use super::connection::Connection;
 use super::declare;
 use super::interpreted::Interpreted;
 use super::present::{present_state, with_id};
+use super::region::REGION;
 use crate::Name;
 
 /// The data source of one object of a type.
@@ -27,6 +28,15 @@ impl One {
     pub fn new(interpreted: Arc<Interpreted>, access: Access) -> Result<Self, Vec<SchemaProblem>> {
         Ok(Self { schema: declare::data_source(&interpreted.fields)?, interpreted, access })
     }
+
+    /// The attributes of an object that the data source has.
+    fn projected(&self, object: &Value) -> Value {
+        let block = self.schema.block();
+        let Some(empty) = block.empty_value().as_object() else { return object.clone() };
+        let value = |(name, empty): (&Name, &Value)| object.attribute(name).unwrap_or_else(|| empty.clone());
+        let values = empty.iter().map(value).collect();
+        block.object(values)
+    }
 }
 
 impl DataSource for One {
@@ -36,10 +46,13 @@ impl DataSource for One {
 
     fn read(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
         Answer::pending(async move {
-            let read = match self.access.connection() {
+            let region = request.config.attribute(REGION).and_then(|region| region.as_str().map(str::to_owned));
+            let region = region.filter(|_| self.interpreted.has_region());
+            let read = match self.access.in_region(region.as_deref()) {
                 Ok(connection) => one(&connection, &self.interpreted, &request.config).await,
                 Err(problem) => Err(problem),
             };
+            let read = read.map(|object| self.projected(&self.interpreted.with_region(&object, region.as_deref())));
             read.map_or_else(ReadDataResponse::failed, ReadDataResponse::found)
         })
     }
@@ -80,7 +93,7 @@ impl DataSource for Many {
 
 impl Many {
     async fn many(&self, connection: &Connection) -> Result<Value, ProviderDiagnostic> {
-        let identifiers = connection.list(&self.cloud_name).await.map_err(|failure| {
+        let identifiers = connection.list(&self.cloud_name, None).await.map_err(|failure| {
             ProviderDiagnostic::error(failure.summary.clone(), format!("{}: {}", self.cloud_name, failure.detail))
         })?;
         let ids = Value::set(Type::String, identifiers.iter().map(Value::string).collect());

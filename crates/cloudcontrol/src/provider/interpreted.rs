@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use groma_framework::{ProviderDiagnostic, ProviderDiagnostics, ResourceSchema};
+use groma_value::Value;
 
 use super::attributes::of_type;
 use super::declare;
-use super::fields::Fields;
+use super::fields::{Field, Fields};
+use super::identity::Identity;
 use super::tags::{self, TagAttributes};
+use super::{region, secrets};
 use crate::Name;
 use crate::names::{self, Meaning};
 use crate::schema::{Catalogue, TypeSchema};
@@ -22,22 +25,46 @@ pub struct Interpreted {
     pub fields: Fields,
     /// The schema of the resource.
     pub resource: ResourceSchema,
+    /// The identity of its objects.
+    pub(super) identity: Identity,
     /// The location of its tags, if it accepts the provider's tags.
     pub tags: Option<TagAttributes>,
 }
 
 impl Interpreted {
     fn new(schema: Arc<TypeSchema>) -> Result<Self, String> {
-        let mut fields = of_type(&schema, tags::all_tags)?;
-        let resource = declare::resource(&fields).map_err(|problems| {
+        let mut fields = of_type(&schema, further)?;
+        let identity = Identity::of(&schema);
+        let resource = declare::resource(&fields, identity.schema()).map_err(|problems| {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
             problems.join("; ")
         })?;
         // Objects have one type, and values that share it are compared at once.
         fields.block = resource.block().clone();
         let tags = TagAttributes::of(&schema, &fields);
-        Ok(Self { schema, fields, resource, tags })
+        Ok(Self { schema, fields, resource, identity, tags })
     }
+
+    /// Whether objects can set their region.
+    pub fn has_region(&self) -> bool {
+        region::is_offered(&self.fields)
+    }
+
+    /// Returns the region that an object sets, if it does.
+    pub fn region(&self, object: &Value) -> Option<String> {
+        region::of(&self.fields, object)
+    }
+
+    /// Returns the object in a region.
+    pub fn with_region(&self, object: &Value, region: Option<&str>) -> Value {
+        region::with(&self.fields, object, region)
+    }
+}
+
+/// The attributes that the provider adds to those of a type.
+fn further(schema: &TypeSchema, fields: &[Field]) -> Vec<Field> {
+    let tags = tags::all_tags(schema, fields).into_iter();
+    tags.chain(region::attribute(fields)).chain(secrets::twins(fields)).collect()
 }
 
 /// The meaning of a resource type name.
@@ -119,7 +146,7 @@ impl Types {
         let mut left_out = Vec::new();
         for cloud_name in self.catalogue.type_names() {
             let reason = match self.catalogue.get(cloud_name) {
-                Ok(Some(schema)) => of_type(&schema, tags::all_tags).err(),
+                Ok(Some(schema)) => of_type(&schema, further).err(),
                 Ok(None) => None,
                 Err(error) => Some(error.to_string()),
             };

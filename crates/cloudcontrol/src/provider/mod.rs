@@ -18,9 +18,11 @@ mod every_type;
 mod failure;
 mod failures;
 mod fields;
+mod identity;
 mod in_flight;
 mod instant;
 mod interpreted;
+mod list;
 mod node_type;
 mod offered;
 mod pace;
@@ -30,9 +32,11 @@ mod polling;
 mod present;
 #[cfg(test)]
 mod recorded;
+mod region;
 mod remote;
 mod resource;
 mod same;
+mod secrets;
 mod settings;
 mod state;
 mod stored;
@@ -43,9 +47,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groma_cloud::Environment;
-use groma_cloud::aws::AwsClient;
+use groma_cloud::aws::{AwsClient, AwsSettings};
 use groma_framework::{
-    Answer, ConfigureRequest, DataSource, Definition, ProviderDiagnostic, ProviderDiagnostics, Resource,
+    Answer, ConfigureRequest, DataSource, Definition, ListResource, ProviderDiagnostic, ProviderDiagnostics, Resource,
     ResourceSchema, SchemaProblem, Server, TypeNames,
 };
 use groma_value::Value;
@@ -54,10 +58,11 @@ use self::access::Access;
 use self::account::{AccountRestriction, unusable};
 use self::arguments::Arguments;
 use self::aws_settings::aws_settings;
-use self::connection::Connection;
+use self::connection::{Connection, Elsewhere};
 use self::data::{Many, One};
 use self::in_flight::InFlight;
 use self::interpreted::{Entry, Types};
+use self::list::Listing;
 use self::pace::Pace;
 use self::polling::Durations;
 use self::remote::Remote;
@@ -134,20 +139,25 @@ impl AwsCloudControl {
     async fn connect(&self, config: &Value) -> Result<Connection, ProviderDiagnostic> {
         let settings = Settings::of(config, |name| self.environment.get(name).map(str::to_owned));
         let is_remote = self.given.is_none() && settings.emulator.is_none();
-        let (api, region, pace): (Arc<dyn CloudControl>, String, Arc<Pace>) = match (&self.given, &settings.emulator) {
-            (Some(api), _) => (api.clone(), settings.region.unwrap_or_else(default_region), self.new_pace()),
+        let service = match (&self.given, &settings.emulator) {
+            (Some(api), _) => {
+                let region = settings.region.unwrap_or_else(default_region);
+                Service { api: api.clone(), region, pace: self.new_pace(), account: None, elsewhere: None }
+            }
             (None, Some(wanted)) => {
                 let behaviour = emulator::Settings { delay: wanted.delay, ..emulator::Settings::default() };
                 let store = Store::open(&wanted.path, self.types.catalogue().clone(), behaviour)
                     .map_err(|error| ProviderDiagnostic::error("Emulator Unusable", error.to_string()))?;
-                let region = settings.region.unwrap_or_else(default_region);
-                (Arc::new(Embedded::new(Arc::new(store), &region)), region, self.new_pace())
+                self.emulated(Arc::new(store), settings.region.unwrap_or_else(default_region))
             }
             (None, None) => self.connect_to_aws(&Arguments::of(config)).await?,
         };
+        let Service { api, region, pace, account, elsewhere } = service;
         Ok(Connection {
             api,
             region,
+            account,
+            elsewhere,
             role_arn: settings.role_arn,
             max_retries: settings.max_retries,
             tags: settings.tags,
@@ -161,25 +171,54 @@ impl AwsCloudControl {
         })
     }
 
+    fn emulated(&self, store: Arc<Store>, region: String) -> Service {
+        let first_delay = self.first_delay;
+        let shared = store.clone();
+        let elsewhere: Elsewhere = Arc::new(move |region| {
+            let api: Arc<dyn CloudControl> = Arc::new(Embedded::new(shared.clone(), region));
+            Ok((api, Arc::new(Pace::new(first_delay))))
+        });
+        Service {
+            account: Some(store.account().to_owned()),
+            api: Arc::new(Embedded::new(store, &region)),
+            region,
+            pace: self.new_pace(),
+            elsewhere: Some(elsewhere),
+        }
+    }
+
     fn new_pace(&self) -> Arc<Pace> {
         Arc::new(Pace::new(self.first_delay))
     }
 
     /// Prepares the client of the real service. Credentials are loaded here, so that their problems are reported once
     /// and not for each resource.
-    async fn connect_to_aws(
-        &self,
-        block: &Arguments,
-    ) -> Result<(Arc<dyn CloudControl>, String, Arc<Pace>), ProviderDiagnostic> {
+    async fn connect_to_aws(&self, block: &Arguments) -> Result<Service, ProviderDiagnostic> {
         let restriction = AccountRestriction::of(block)?;
         let settings = aws_settings(block, self.environment.clone())?;
-        let client = AwsClient::new(settings).map_err(|error| unusable(&error))?;
+        let client = AwsClient::new(settings.clone()).map_err(|error| unusable(&error))?;
         let region = client.region().await.map_err(|error| unusable(&error))?;
         let owner = client.credentials_owner().await.map_err(|error| unusable(&error))?;
         restriction.check(&client).await?;
         let pace = Pace::shared(&owner, &region, self.first_delay);
-        Ok((Arc::new(Remote::new(client)), region, pace))
+        let first_delay = self.first_delay;
+        let elsewhere: Elsewhere = Arc::new(move |region| {
+            let settings = AwsSettings { region: Some(region.to_owned()), ..settings.clone() };
+            let client = AwsClient::new(settings).map_err(|error| unusable(&error))?;
+            let api: Arc<dyn CloudControl> = Arc::new(Remote::new(client));
+            Ok((api, Pace::shared(&owner, region, first_delay)))
+        });
+        Ok(Service { api: Arc::new(Remote::new(client)), region, pace, account: None, elsewhere: Some(elsewhere) })
     }
+}
+
+/// The service that a configuration names.
+struct Service {
+    api: Arc<dyn CloudControl>,
+    region: String,
+    pace: Arc<Pace>,
+    account: Option<String>,
+    elsewhere: Option<Elsewhere>,
 }
 
 /// The region of an emulator that nobody has named one for.
@@ -224,6 +263,13 @@ impl Definition for AwsCloudControl {
             }
             None => None,
         })
+    }
+
+    fn list_resource(&self, type_name: &str) -> Result<Option<Arc<dyn ListResource>>, ProviderDiagnostics> {
+        let Some(interpreted) = self.types.one(type_name)? else { return Ok(None) };
+        let Some(handler) = interpreted.schema.handlers.list.clone() else { return Ok(None) };
+        let listing = Listing::new(interpreted, &handler, self.access.clone());
+        Ok(Some(Arc::new(listing.map_err(|problems| unusable_schema(type_name, &problems))?)))
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {

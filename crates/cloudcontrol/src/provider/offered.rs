@@ -30,15 +30,20 @@ pub fn type_names(catalogue: &Catalogue) -> TypeNames {
     // Of a damaged catalogue the readable part is offered; a damaged type is reported when it is used.
     let _ = catalogue.documents(|cloud_name, document| {
         if let Some((resource, outline)) = outline(cloud_name, document) {
+            let has_list = outline.handlers.list.is_some();
             if outline.handlers.list.is_some_and(|list| parse_list_inputs(&list).is_empty()) {
                 offered.data_sources.push(names::plural(&resource).into());
             }
             let resource: Name = resource.into();
+            if has_list {
+                offered.lists.push(resource.clone());
+            }
             offered.data_sources.push(resource.clone());
             offered.resources.push(resource);
         }
     });
     offered.resources.sort_unstable();
+    offered.lists.sort_unstable();
     offered.data_sources.sort_unstable();
     offered.data_sources.dedup();
     offered

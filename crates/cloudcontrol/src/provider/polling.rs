@@ -246,6 +246,8 @@ mod tests {
         });
         let first_delay = Duration::from_millis(20);
         let connection = Arc::new(Connection {
+            account: None,
+            elsewhere: None,
             api: api.clone(),
             region: "eu-central-1".to_owned(),
             role_arn: None,

@@ -13,10 +13,12 @@ use super::access::Access;
 use super::changing::{create, delete, update};
 use super::check::{check, shown};
 use super::configured::{Configured, Kept};
+use super::connection::Connection;
 use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::plan::{Sources, plan};
-use super::present::{read, with_id};
+use super::present::{identifier_of, read, with_id};
+use super::region::REGION;
 use super::stored;
 use super::tags::TagSettings;
 use super::token::new_token;
@@ -34,6 +36,20 @@ impl CloudResource {
     pub fn new(type_name: Name, interpreted: Arc<Interpreted>, access: Access) -> Self {
         Self { type_name, interpreted, access }
     }
+
+    /// Returns the connection to the region of an object.
+    fn reach(&self, object: &Value) -> Result<Arc<Connection>, ProviderDiagnostic> {
+        self.access.in_region(self.interpreted.region(object).as_deref())
+    }
+
+    /// Adds the identity of the object to a response.
+    fn identified(&self, connection: &Connection, response: ObjectResponse) -> ObjectResponse {
+        let identifier = response.state.as_ref().and_then(identifier_of);
+        match identifier.and_then(|identifier| self.interpreted.identity.value(&identifier, connection)) {
+            Some(identity) => response.identified(identity),
+            None => response,
+        }
+    }
 }
 
 impl Resource for CloudResource {
@@ -47,15 +63,18 @@ impl Resource for CloudResource {
 
     fn modify_plan(&self, request: ModifyPlanRequest) -> Answer<'_, ModifyPlanResponse> {
         Answer::ready(match self.access.connection() {
-            Ok(connection) => plan_change(&self.interpreted, &connection.tags, request),
-            Err(_) => plan_change(&self.interpreted, &TagSettings::default(), request),
+            Ok(connection) => plan_change(&self.interpreted, &connection.tags, Some(&connection.region), request),
+            Err(_) => plan_change(&self.interpreted, &TagSettings::default(), None, request),
         })
     }
 
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {
         Answer::pending(async move {
-            match self.access.connection() {
-                Ok(connection) => create(&connection, &self.interpreted, request).await,
+            match self.reach(&request.plan) {
+                Ok(connection) => {
+                    let response = create(&connection, &self.interpreted, request).await;
+                    self.identified(&connection, response)
+                }
                 Err(problem) => ObjectResponse::failed(problem),
             }
         })
@@ -63,8 +82,11 @@ impl Resource for CloudResource {
 
     fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse> {
         Answer::pending(async move {
-            match self.access.connection() {
-                Ok(connection) => read(&connection, &self.interpreted, request).await,
+            match self.reach(&request.state) {
+                Ok(connection) => {
+                    let response = read(&connection, &self.interpreted, request).await;
+                    self.identified(&connection, response)
+                }
                 Err(problem) => ObjectResponse::failed(problem),
             }
         })
@@ -72,8 +94,11 @@ impl Resource for CloudResource {
 
     fn update(&self, request: UpdateRequest) -> Answer<'_, ObjectResponse> {
         Answer::pending(async move {
-            match self.access.connection() {
-                Ok(connection) => update(&connection, &self.interpreted, request).await,
+            match self.reach(&request.state) {
+                Ok(connection) => {
+                    let response = update(&connection, &self.interpreted, request).await;
+                    self.identified(&connection, response)
+                }
                 Err(problem) => ObjectResponse::failed(problem),
             }
         })
@@ -81,7 +106,7 @@ impl Resource for CloudResource {
 
     fn delete(&self, request: DeleteRequest) -> Answer<'_, ProviderDiagnostics> {
         Answer::pending(async move {
-            let deleted = match self.access.connection() {
+            let deleted = match self.reach(&request.state) {
                 Ok(connection) => delete(&connection, &self.interpreted, &request.state).await,
                 Err(problem) => Err(problem),
             };
@@ -90,7 +115,13 @@ impl Resource for CloudResource {
     }
 
     fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
-        Answer::ready(import(&self.interpreted, &self.type_name, &request.target))
+        let home = self.access.connection().ok().map(|connection| connection.region.clone());
+        let response = import(&self.interpreted, &self.type_name, home.as_deref(), &request.target);
+        let connection = response.state.as_ref().and_then(|state| self.reach(state).ok());
+        Answer::ready(match connection {
+            Some(connection) => self.identified(&connection, response),
+            None => response,
+        })
     }
 
     fn upgrade(&self, request: UpgradeRequest) -> Result<Value, ProviderDiagnostic> {
@@ -104,7 +135,12 @@ impl Resource for CloudResource {
 }
 
 /// Plans a change: what the framework does not know of these objects. No call is made.
-fn plan_change(interpreted: &Interpreted, tags: &TagSettings, request: ModifyPlanRequest) -> ModifyPlanResponse {
+fn plan_change(
+    interpreted: &Interpreted,
+    tags: &TagSettings,
+    region: Option<&str>,
+    request: ModifyPlanRequest,
+) -> ModifyPlanResponse {
     if request.plan.is_null() {
         return request.unchanged();
     }
@@ -121,19 +157,33 @@ fn plan_change(interpreted: &Interpreted, tags: &TagSettings, request: ModifyPla
         planned.state = place.plan(tags, fields, &request.state, &planned.state);
     }
     let changes = planned.state != request.state;
-    let requires_replace = if changes && !request.state.is_null() && interpreted.schema.handlers.update.is_none() {
-        // What cannot be updated is replaced.
-        changed_attributes(fields, &request.state, &planned.state)
-    } else {
-        let is_change = |path: &Path| request.state.path_get(path).ok() != planned.state.path_get(path).ok();
-        let by_framework = request.requires_replace.iter().filter(|path| is_change(path));
-        by_framework.filter(|path| !planned.adopted.contains(path)).chain(&planned.replace).cloned().collect()
-    };
+    let requires_replace: Vec<Path> =
+        if changes && !request.state.is_null() && interpreted.schema.handlers.update.is_none() {
+            // What cannot be updated is replaced, unless nothing is known of it.
+            let imported = kept.configured.is_none();
+            let is_known = |path: &Path| request.state.path_get(path).is_ok_and(|value| !value.is_null());
+            let mut paths = changed_attributes(fields, &request.state, &planned.state);
+            paths.retain(|path| !imported || is_known(path));
+            paths.extend(request.requires_replace.iter().filter(|path| **path == region_path()).cloned());
+            paths
+        } else {
+            let is_change = |path: &Path| request.state.path_get(path).ok() != planned.state.path_get(path).ok();
+            let by_framework = request.requires_replace.iter().filter(|path| is_change(path));
+            by_framework.filter(|path| !planned.adopted.contains(path)).chain(&planned.replace).cloned().collect()
+        };
+    // Writing the region of the provider, or leaving it out, moves nothing.
+    let location = |object: &Value| interpreted.region(object).or_else(|| region.map(str::to_owned));
+    let stays = location(&request.state).is_some() && location(&request.state) == location(&planned.state);
+    let requires_replace: Vec<Path> =
+        requires_replace.into_iter().filter(|path| !stays || *path != region_path()).collect();
     let diagnostics = adoption_warning(&planned.adopted);
     let token = changes.then(new_token);
     let configured = Some(Configured::of(fields, &request.config));
-    let private =
-        if changes || kept.configured != configured { Kept { token, configured }.data() } else { request.private };
+    let private = if changes || kept.configured != configured {
+        Kept { token, configured, ..kept }.data()
+    } else {
+        request.private
+    };
     ModifyPlanResponse { plan: planned.state, private, requires_replace, not_yet: None, diagnostics }
 }
 
@@ -149,23 +199,32 @@ fn adoption_warning(adopted: &[Path]) -> ProviderDiagnostics {
     ProviderDiagnostic::warning("Imported Value Not Verified", detail).at(first.clone()).into()
 }
 
+fn region_path() -> Path {
+    Path::root().attribute(REGION)
+}
+
 fn changed_attributes(fields: &Fields, prior: &Value, planned: &Value) -> Vec<Path> {
     let (Some(prior), Some(planned)) = (prior.as_object(), planned.as_object()) else { return Vec::new() };
     let pairs = fields.list.iter().zip(prior.values().iter().zip(planned.values()));
     pairs
-        .filter(|(field, (prior, planned))| !field.read_only() && prior != planned)
+        .filter(|(field, (prior, planned))| field.property.is_some() && !field.read_only() && prior != planned)
         .map(|(field, _)| Path::root().attribute(field.attribute.clone()))
         .collect()
 }
 
 /// Takes an existing object over by its identifier (CC-45).
-fn import(interpreted: &Interpreted, type_name: &str, target: &ImportTarget) -> ObjectResponse {
+fn import(interpreted: &Interpreted, type_name: &str, home: Option<&str>, target: &ImportTarget) -> ObjectResponse {
     let schema = &interpreted.schema;
     let refused =
         |detail: String| ObjectResponse::failed(ProviderDiagnostic::error("Invalid Import Identifier", detail));
-    let ImportTarget::Id(identifier) = target else {
-        return refused(format!("{type_name} is imported by its identifier."));
+    let (identifier, region) = match target {
+        ImportTarget::Id(identifier) => (identifier.clone(), None),
+        ImportTarget::Identity(identity) => match interpreted.identity.identifier(identity) {
+            Some(identifier) => (identifier, interpreted.identity.region(identity)),
+            None => return refused(format!("The identity of {type_name} lacks a part of the primary identifier.")),
+        },
     };
+    let identifier = &identifier;
     let parts: Vec<&str> = schema.primary_identifier.iter().map(|pointer| pointer.last_name()).collect();
     let given = identifier.split('|').count();
     let empty = identifier.split('|').any(str::is_empty);
@@ -178,5 +237,9 @@ fn import(interpreted: &Interpreted, type_name: &str, target: &ImportTarget) -> 
         ));
     }
     let fields = &interpreted.fields;
-    ObjectResponse::found(with_id(fields, fields.block.empty_value(), identifier), PrivateData::new())
+    let object = with_id(fields, fields.block.empty_value(), identifier);
+    ObjectResponse::found(
+        interpreted.with_region(&object, region.as_deref().filter(|region| home != Some(*region))),
+        PrivateData::new(),
+    )
 }
