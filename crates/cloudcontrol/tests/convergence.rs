@@ -7,7 +7,11 @@ mod support;
 
 use std::sync::Arc;
 
-use groma_cloudcontrol::emulator::{Settings, Store};
+use groma_cloudcontrol::api::{
+    Answer, CloudControl, CreateResource, DeleteResource, GetResource, ListResourceRequests, ListResources,
+    ProgressEvent, RequestList, ResourceDescription, ResourceList, UpdateResource,
+};
+use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_provider::{ClientCapabilities, ImportRequest, ImportTarget, Provider};
 use groma_value::Value;
@@ -177,4 +181,57 @@ fn cc_42_values_fixed_at_creation_stay_out_of_patches() {
     let object = world.applied("awscc_pipes_pipe", &config(10));
     let object = world.apply("awscc_pipes_pipe", &config(20), Some(&object));
     assert_eq!(world.read("awscc_pipes_pipe", &object).state, object.state);
+}
+
+/// A service that never returns a property.
+struct Forgetful(Embedded, &'static str);
+
+impl CloudControl for Forgetful {
+    fn create_resource(&self, request: CreateResource) -> Answer<'_, ProgressEvent> {
+        self.0.create_resource(request)
+    }
+
+    fn get_resource(&self, request: GetResource) -> Answer<'_, ResourceDescription> {
+        let found = wait(self.0.get_resource(request)).map(|found| {
+            let mut properties: Json = serde_json::from_str(&found.properties).unwrap();
+            properties.as_object_mut().unwrap().remove(self.1);
+            ResourceDescription { properties: properties.to_string(), ..found }
+        });
+        Box::pin(std::future::ready(found))
+    }
+
+    fn update_resource(&self, request: UpdateResource) -> Answer<'_, ProgressEvent> {
+        self.0.update_resource(request)
+    }
+
+    fn delete_resource(&self, request: DeleteResource) -> Answer<'_, ProgressEvent> {
+        self.0.delete_resource(request)
+    }
+
+    fn list_resources(&self, request: ListResources) -> Answer<'_, ResourceList> {
+        self.0.list_resources(request)
+    }
+
+    fn get_resource_request_status(&self, request_token: String) -> Answer<'_, ProgressEvent> {
+        self.0.get_resource_request_status(request_token)
+    }
+
+    fn list_resource_requests(&self, request: ListResourceRequests) -> Answer<'_, RequestList> {
+        self.0.list_resource_requests(request)
+    }
+
+    fn cancel_resource_request(&self, request_token: String) -> Answer<'_, ProgressEvent> {
+        self.0.cancel_resource_request(request_token)
+    }
+}
+
+#[test]
+fn cc_36_a_value_that_the_service_never_returns_is_unchanged() {
+    let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), Settings::default()).unwrap());
+    let api = Arc::new(Forgetful(Embedded::new(store.clone(), "eu-central-1"), "VisibilityTimeout"));
+    let world = World::with_api(store, api, &json!({"region": "eu-central-1"}));
+    let object = world.applied("awscc_sqs_queue", &json!({"queue_name": "q", "visibility_timeout": 60}));
+    let changed = world.apply("awscc_sqs_queue", &json!({"queue_name": "q", "visibility_timeout": 90}), Some(&object));
+    assert_eq!(world.read("awscc_sqs_queue", &changed).state, changed.state);
+    assert_eq!(world.store.show("AWS::SQS::Queue", &text(&changed, "id")).unwrap()["VisibilityTimeout"], 90);
 }

@@ -8,6 +8,7 @@ use groma_provider::Use;
 use super::defaults::default;
 use super::fields::{Change, Field, Fields, Order, Shape};
 use super::node_type::{Main, main_type};
+use super::secrets::is_secret;
 use crate::Name;
 use crate::names::{self, META_ARGUMENTS, snake_case};
 use crate::schema::{ElementOrder, Node, NodeId, PointerSet, TypeSchema};
@@ -17,11 +18,8 @@ const RECURSION: usize = 3;
 /// Objects nested deeper than this are JSON strings.
 const DEEPEST: usize = 24;
 
-/// Reads the attributes of a type's documents, `id` included, and the one that `further` makes of them, if any.
-pub fn of_type(
-    schema: &TypeSchema,
-    further: impl Fn(&TypeSchema, &[Field]) -> Option<Field>,
-) -> Result<Fields, String> {
+/// Reads the attributes of a type's documents, `id` included, and those that `further` adds.
+pub fn of_type(schema: &TypeSchema, further: impl Fn(&TypeSchema, &[Field]) -> Vec<Field>) -> Result<Fields, String> {
     let part = names::resource_part(&schema.type_name).ok_or("its name does not have three parts")?;
     let mut reader = Reader { schema, path: Vec::new(), repeats: 0, known: HashMap::new() };
     let mut list = Vec::new();
@@ -138,9 +136,10 @@ impl Reader<'_> {
             (Use::Required, true) => Change::Replace,
             (_, true) => Change::ReplaceIfConfigured,
         };
-        Field {
+        let field = Field {
             property: Some(property.clone()),
             change,
+            description: node.description.clone(),
             write_only: here(sets.write_only),
             default: node
                 .default
@@ -150,7 +149,8 @@ impl Reader<'_> {
             needed: required && usage == Use::OptionalComputed && node.default.is_none(),
             node: id,
             ..Field::of(attribute, shape, usage)
-        }
+        };
+        if field.write_only && is_secret(self.schema, node) { field.secret() } else { field }
     }
 
     /// `dimensions` counts the lists and maps directly around.

@@ -14,6 +14,8 @@ use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::patch::{desired_state, patch};
 use super::present::{identifier_of, look, properties, with_id};
+use super::same::is_empty;
+use super::secrets::with_ephemeral;
 use super::state::fill_object;
 use super::token::new_token;
 use crate::api::HandlerErrorCode;
@@ -26,15 +28,16 @@ pub(super) async fn create(
     let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
     let planned = request.plan;
     let token = Kept::read(&request.private).token.unwrap_or_else(new_token);
-    let private = Kept { token: None, configured: Some(Configured::of(fields, &request.config)) }.data();
+    let kept = Kept { configured: Some(Configured::of(fields, &request.config)), ..Kept::default() };
     let sent = match &interpreted.tags {
         Some(place) => place.sent(&connection.tags, fields, &planned, &BTreeMap::new()),
         None => planned.clone(),
     };
+    let sent = with_ephemeral(fields, &sent, &request.config);
     let document = Json::Object(desired_state(fields, &sent)).to_string();
     match connection.create(schema, document, &token).await {
-        Ok(identifier) => looked_up(connection, interpreted, &planned, &identifier, private).await,
-        Err(failure) => not_created(connection, interpreted, &planned, private, &failure).await,
+        Ok(identifier) => looked_up(connection, interpreted, &planned, &identifier, kept).await,
+        Err(failure) => not_created(connection, interpreted, &planned, kept.data(), &failure).await,
     }
 }
 
@@ -44,7 +47,7 @@ async fn looked_up(
     interpreted: &Interpreted,
     planned: &Value,
     identifier: &str,
-    private: PrivateData,
+    kept: Kept,
 ) -> ObjectResponse {
     let fields = &interpreted.fields;
     let found = match look(connection, interpreted, identifier).await {
@@ -54,11 +57,24 @@ async fn looked_up(
     };
     match found {
         Ok(properties) => {
+            let kept = Kept { unreturned: unreturned(fields, planned, &properties), ..kept };
             let state = with_id(fields, &filled(connection, interpreted, planned, properties), identifier);
-            ObjectResponse::found(state, private)
+            ObjectResponse::found(state, kept.data())
         }
-        Err(problem) => unfinished(fields, planned, identifier, private, problem),
+        Err(problem) => unfinished(fields, planned, identifier, kept.data(), problem),
     }
+}
+
+/// The attributes with a planned value of which the service returns nothing, although it has accepted them.
+fn unreturned(fields: &Fields, planned: &Value, properties: &Map<String, Json>) -> Vec<String> {
+    let Some(view) = planned.as_object() else { return Vec::new() };
+    let pairs = fields.list.iter().zip(view.values());
+    let missing = pairs.filter(|(field, value)| {
+        let Some(property) = field.property.as_ref().filter(|_| !field.write_only) else { return false };
+        let is_set = value.is_known() && !is_empty(&field.shape, value);
+        is_set && properties.get(&**property).is_none_or(Json::is_null)
+    });
+    missing.map(|(field, _)| field.attribute.to_string()).collect()
 }
 
 /// A creation that failed may have left an object behind: it is kept, tainted, and never orphaned (CC-47). An object that
@@ -109,14 +125,25 @@ pub(super) async fn update(
         return ObjectResponse::failed(no_identifier(interpreted));
     };
     let planned_with = Kept::read(&request.private);
-    let kept = Kept { token: None, configured: planned_with.configured }.data();
-    let token = planned_with.token.unwrap_or_else(new_token);
-    let operations = match operations(connection, interpreted, &identifier, &request.state, &planned).await {
+    let token = planned_with.token.clone().unwrap_or_else(new_token);
+    let kept = Kept { token: None, ..planned_with };
+    let is_updatable = interpreted.schema.handlers.update.is_some();
+    let operations = match operations(
+        connection,
+        interpreted,
+        &identifier,
+        &request.state,
+        &with_ephemeral(&interpreted.fields, &planned, &request.config),
+    )
+    .await
+    {
         Ok(operations) => operations,
         Err(problem) => return ObjectResponse::failed(problem),
     };
     let removed = removed_properties(&operations);
-    if !operations.is_empty()
+    // The object of a type without updates is replaced for a change; here it only gets values that were not known before.
+    if is_updatable
+        && !operations.is_empty()
         && let Err(failure) =
             connection.update(&interpreted.schema, &identifier, Json::Array(operations).to_string(), &token).await
     {
@@ -132,7 +159,7 @@ pub(super) async fn update(
         return ObjectResponse::failed(problem);
     }
     if planned.is_wholly_known() {
-        return ObjectResponse::found(planned, kept);
+        return ObjectResponse::found(planned, kept.data());
     }
     looked_up(connection, interpreted, &planned, &identifier, kept).await
 }

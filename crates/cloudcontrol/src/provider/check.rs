@@ -60,8 +60,21 @@ impl Check<'_> {
             self.field(field, value);
             self.path.pop();
         }
+        self.twins(fields, view.values());
         self.combinations(fields, view.values());
         self.subschemas(fields, config);
+    }
+
+    /// A secret is given in one way: with or without a trace in the state.
+    fn twins(&mut self, fields: &Fields, values: &[Value]) {
+        let given = |name: &Name| {
+            fields.list.iter().zip(values).any(|(field, value)| field.attribute == *name && !value.is_null())
+        };
+        for field in fields.list.iter().filter(|field| given(&field.attribute)) {
+            if let Some(twin) = field.ephemeral_of.as_ref().filter(|twin| given(twin)) {
+                self.combination(format!("only one of {twin} and {} may be set.", field.attribute));
+            }
+        }
     }
 
     /// Checks `oneOf`, `anyOf`, `if` and `not` with branches that say more than which properties are required.

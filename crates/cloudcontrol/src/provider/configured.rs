@@ -46,10 +46,14 @@ pub struct Kept {
     pub token: Option<String>,
     /// The configured arguments; unknown for objects that others created.
     pub configured: Option<Configured>,
+    /// The top-level attributes that were set and that the service did not return right after: their absence from a read is
+    /// no drift.
+    pub unreturned: Vec<String>,
 }
 
 const TOKEN: &str = "token";
 const CONFIGURED: &str = "configured";
+const UNRETURNED: &str = "unreturned";
 
 impl Kept {
     /// Decodes the private data; invalid data counts as none.
@@ -57,6 +61,7 @@ impl Kept {
         Self {
             token: private.get(TOKEN).map(str::to_owned),
             configured: private.get(CONFIGURED).and_then(|text| serde_json::from_str(text).ok()),
+            unreturned: private.get(UNRETURNED).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
         }
     }
 
@@ -68,6 +73,11 @@ impl Kept {
         }
         if let Some(text) = self.configured.as_ref().and_then(|configured| serde_json::to_string(configured).ok()) {
             private.set(CONFIGURED, text);
+        }
+        if !self.unreturned.is_empty()
+            && let Ok(text) = serde_json::to_string(&self.unreturned)
+        {
+            private.set(UNRETURNED, text);
         }
         private
     }
@@ -82,7 +92,8 @@ mod tests {
         let read = |bytes: &[u8]| Kept::read(&PrivateData::decode(&bytes.into()));
         assert_eq!(read(b""), Kept::default());
         assert_eq!(read(b"\x01\x02"), Kept::default());
-        let kept = Kept { token: Some("t".into()), configured: Some(Configured::default()) };
+        let unreturned = vec!["a".to_owned()];
+        let kept = Kept { token: Some("t".into()), configured: Some(Configured::default()), unreturned };
         assert_eq!(read(&kept.data().encode()), kept);
     }
 }

@@ -6,8 +6,10 @@
 
 use groma_framework::modifier::requires_replace_if_configured;
 use groma_framework::{Attribute, ObjectNesting, ResourceSchema, SchemaBuilder, SchemaProblem};
+use groma_provider::{IdentitySchema, Use};
 
 use super::fields::{Change, Field, Fields, Order, Shape};
+use super::region::REGION;
 use super::same::same;
 use crate::Name;
 
@@ -15,20 +17,29 @@ use crate::Name;
 const SCHEMA_VERSION: u64 = 1;
 
 /// The schema of a resource.
-pub fn resource(fields: &Fields) -> Result<ResourceSchema, Vec<SchemaProblem>> {
-    let schema = SchemaBuilder::new().version(SCHEMA_VERSION);
+pub fn resource(fields: &Fields, identity: IdentitySchema) -> Result<ResourceSchema, Vec<SchemaProblem>> {
+    let schema = SchemaBuilder::new().version(SCHEMA_VERSION).identity(identity);
     attributes(fields, Position::Object)
         .fold(schema, |schema, (name, attribute)| schema.attribute(name, attribute))
         .build()
 }
 
-/// The schema of the singular data source: everything is a result but `id`.
+/// The schema of the singular data source: everything is a result but `id` and `region`.
 pub fn data_source(fields: &Fields) -> Result<ResourceSchema, Vec<SchemaProblem>> {
-    let attributes = fields.list.iter().map(|field| match &*field.attribute {
+    // An argument of resources alone says nothing about an existing object.
+    let is_known =
+        |field: &&Field| field.property.is_some() || field.usage != Use::Optional || &*field.attribute == REGION;
+    let attributes = fields.list.iter().filter(is_known).map(|field| match &*field.attribute {
         "id" => (field.attribute.clone(), Attribute::string().required()),
+        REGION if field.property.is_none() => (field.attribute.clone(), Attribute::string().optional()),
         _ => (field.attribute.clone(), result(field)),
     });
     attributes.fold(SchemaBuilder::new(), |schema, (name, attribute)| schema.attribute(name, attribute)).build()
+}
+
+/// Returns the attribute for a property that a list handler needs.
+pub fn input(field: &Field) -> Attribute {
+    Attribute::new(field.shape.written_type()).required()
 }
 
 /// Whether the framework plans the configured values of a field that is not in elements: its value is one of a kind, or a
@@ -61,8 +72,17 @@ fn attribute(field: &Field, place: Position) -> Attribute {
         Some((nesting, inner)) => Attribute::nested(nesting, attributes(inner, Position::Element)),
         None => Attribute::new(field.shape.written_type()),
     };
-    let attribute = attribute.used(field.usage);
+    let attribute = secrecy(field, attribute.used(field.usage));
     if place == Position::Object && is_planned_by_framework(field) { planned(field, attribute) } else { attribute }
+}
+
+fn secrecy(field: &Field, attribute: Attribute) -> Attribute {
+    let attribute = match &field.description {
+        Some(text) => attribute.described(&**text),
+        None => attribute,
+    };
+    let attribute = if field.sensitive { attribute.sensitive() } else { attribute };
+    if field.ephemeral_of.is_some() { attribute.write_only() } else { attribute }
 }
 
 fn planned(field: &Field, attribute: Attribute) -> Attribute {

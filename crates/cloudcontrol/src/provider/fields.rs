@@ -130,6 +130,10 @@ pub struct Field {
     pub change: Change,
     /// The value is set and never read back (CC-33).
     pub write_only: bool,
+    /// Whether its values are secret.
+    pub sensitive: bool,
+    /// The attribute whose value this one has without leaving it in the state.
+    pub ephemeral_of: Option<Name>,
     /// The value that is planned where the configuration sets none.
     pub default: Option<Value>,
     /// It must be given where the object around it is configured (CC-34).
@@ -139,6 +143,8 @@ pub struct Field {
     pub plain: bool,
     /// The schema node with its rules.
     pub node: NodeId,
+    /// The description of the schema, where there is one.
+    pub description: Option<Name>,
     /// The attribute as declared.
     pub(super) declared: Attribute,
 }
@@ -160,10 +166,25 @@ impl Field {
             usage,
             change: Change::InPlace,
             write_only: false,
+            sensitive: false,
+            ephemeral_of: None,
+            description: None,
             default: None,
             needed: false,
             node: NodeId::default(),
         }
+    }
+
+    /// A write-only attribute that stands for another one.
+    pub(super) fn ephemeral(attribute: impl Into<Name>, twin: Name) -> Self {
+        let field = Self::of(attribute, Shape::Text, Use::Optional);
+        let declared = field.declared.clone().sensitive().write_only();
+        Self { sensitive: true, ephemeral_of: Some(twin), declared, ..field }
+    }
+
+    /// Marks the values as secret.
+    pub(super) fn secret(self) -> Self {
+        Self { sensitive: true, declared: self.declared.sensitive(), ..self }
     }
 
     /// Whether only the service gives it a value.

@@ -129,9 +129,17 @@ impl Planner {
         let values = fields.list.iter().enumerate().zip(given.values()).map(|((index, field), config)| {
             let empty = fields.block.slots().get(index).map_or(&Value::NULL, |slot| slot.item.empty_value());
             let prior = before.and_then(|view| view.values().get(index)).unwrap_or(empty);
+            if field.ephemeral_of.is_some() {
+                // No plan and no state keeps such a value.
+                return Value::null(field.shape.ty());
+            }
             match configured_view.value(index).filter(|_| !config.is_null() && is_planned_by_framework(field)) {
                 // The service chose the order of an imported list.
-                Some(planned) if self.imported && same_in_any_order(&field.shape, prior, planned) => prior.clone(),
+                Some(planned)
+                    if self.imported && !prior.is_null() && same_in_any_order(&field.shape, prior, planned) =>
+                {
+                    prior.clone()
+                }
                 Some(planned) => {
                     self.note_adoption(field, prior, planned);
                     planned.clone()
@@ -211,7 +219,8 @@ impl Planner {
         if prior.is_null() {
             return prior.clone();
         }
-        let removed = was.is_some() && field.usage == Use::OptionalComputed && field.change == Change::InPlace;
+        let removable = field.change == Change::InPlace && !has_fixed(&field.shape, prior);
+        let removed = was.is_some() && field.usage == Use::OptionalComputed && removable;
         match (removed, field.write_only) {
             (false, _) => prior.clone(),
             (true, true) => Value::null(field.shape.ty()),
@@ -295,6 +304,16 @@ impl Planner {
         }
         planned
     }
+}
+
+/// Whether an object has a value that cannot change after creation, and so cannot be removed with the object either.
+fn has_fixed(shape: &Shape, value: &Value) -> bool {
+    let (Shape::Object(fields), Kind::Object(view)) = (shape, value.kind()) else { return false };
+    fields
+        .list
+        .iter()
+        .zip(view.values())
+        .any(|(field, value)| !value.is_null() && (field.change != Change::InPlace || has_fixed(&field.shape, value)))
 }
 
 fn has_key(element: &Shape) -> bool {

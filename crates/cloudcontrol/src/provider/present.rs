@@ -6,6 +6,7 @@ use groma_framework::{ObjectResponse, ProviderDiagnostic, ReadRequest};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
+use super::configured::Kept;
 use super::connection::{Connection, pause};
 use super::failure::Failure;
 use super::failures::{diagnostic, no_identifier};
@@ -20,10 +21,28 @@ const LOOKS: u32 = 5;
 /// Reads the present state of an object (CC-41).
 pub(super) async fn read(connection: &Connection, interpreted: &Interpreted, request: ReadRequest) -> ObjectResponse {
     match present_state(connection, interpreted, &request.state).await {
-        Ok(Some(state)) => ObjectResponse::found(state, request.private),
+        Ok(Some(state)) => {
+            let unreturned = Kept::read(&request.private).unreturned;
+            let state = with_unreturned(&interpreted.fields, &state, &request.state, &unreturned);
+            ObjectResponse::found(state, request.private)
+        }
         Ok(None) => ObjectResponse::gone(),
         Err(problem) => ObjectResponse::failed(problem),
     }
+}
+
+/// The object with the prior values of attributes that the service did not return when they were set.
+fn with_unreturned(fields: &Fields, object: &Value, prior: &Value, unreturned: &[String]) -> Value {
+    let (Some(view), Some(before)) = (object.as_object(), prior.as_object()) else { return object.clone() };
+    if unreturned.is_empty() {
+        return object.clone();
+    }
+    let pairs = view.values().iter().zip(before.values());
+    let values = fields.list.iter().zip(pairs).map(|(field, (value, before))| {
+        let is_kept = value.is_null() && unreturned.iter().any(|name| **name == *field.attribute);
+        if is_kept { before.clone() } else { value.clone() }
+    });
+    fields.block.object(values.collect())
 }
 
 /// The object as it is now, in the form of `prior`; none if it is gone.
