@@ -4,6 +4,7 @@ pub mod api;
 pub mod emulator;
 pub mod names;
 mod pause;
+pub mod policy;
 mod provider;
 pub mod schema;
 

@@ -2,6 +2,7 @@
 
 mod argv;
 mod assignments;
+mod cloudcontrol;
 mod emulator;
 mod flags;
 mod installation;
@@ -22,6 +23,7 @@ mod usage;
 mod workspace;
 
 pub use assignments::{Assignment, Variables};
+pub use cloudcontrol::*;
 pub use emulator::*;
 pub use flags::{Deprecations, Flag};
 pub use installation::*;

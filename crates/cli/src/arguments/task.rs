@@ -3,6 +3,7 @@
 use clap::{Command, CommandFactory, Parser, Subcommand};
 
 use super::assignments::Variables;
+use super::cloudcontrol::CloudControl;
 use super::emulator::Emulator;
 use super::installation::{Init, Providers};
 use super::language::{Console, Fmt, Get, Graph, Metadata, Modules, Validate};
@@ -102,6 +103,9 @@ pub enum Task {
     /// Run and inspect the emulator of the Cloud Control API
     #[command(subcommand)]
     Emulator(Lazy<Emulator>),
+    /// Show resource types of AWS Cloud Control, their schemas and permissions
+    #[command(subcommand, name = "cloudcontrol")]
+    CloudControl(Lazy<CloudControl>),
 }
 
 impl Task {
@@ -133,7 +137,8 @@ impl Task {
             | Self::Login(_)
             | Self::Logout(_)
             | Self::Version(_)
-            | Self::Emulator(_) => None,
+            | Self::Emulator(_)
+            | Self::CloudControl(_) => None,
         }
     }
 }

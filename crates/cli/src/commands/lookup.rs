@@ -13,7 +13,7 @@ use groma_value::{Marks, PathMarks, Value};
 use super::context::Context;
 use super::outcome::fail;
 use super::packages::Packages;
-use super::provider_source::Included;
+use super::provider_source::{Detail, Included};
 use crate::views::state::StoredObject;
 
 /// Providers started for their schemas, by address.
@@ -29,6 +29,15 @@ impl Lookup {
     /// The CLI configuration is invalid.
     pub fn new(context: &Context) -> Result<Self, Diagnostics> {
         Ok(Self { source: Included::unless(Packages::without_configuration(context)?), providers: HashMap::new() })
+    }
+
+    /// Creates a lookup for schemas with descriptions.
+    ///
+    /// # Errors
+    /// The CLI configuration is invalid.
+    pub fn with_descriptions(context: &Context) -> Result<Self, Diagnostics> {
+        let Self { source, providers } = Self::new(context)?;
+        Ok(Self { source: source.with_detail(Detail::Descriptions), providers })
     }
 
     /// Returns the provider at `address`, which is started on first use.

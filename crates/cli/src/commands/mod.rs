@@ -6,6 +6,7 @@ mod backend;
 mod browser;
 mod builtin_providers;
 mod cli_configuration;
+mod cloudcontrol;
 mod configuration;
 mod console;
 mod context;
@@ -165,6 +166,7 @@ fn perform(task: Task, context: &mut Context) -> Outcome {
         Task::Logout(arguments) => logout::run(context, &arguments),
         Task::Version(arguments) => version::run(context, &arguments),
         Task::Emulator(arguments) => emulator::run(context, &arguments),
+        Task::CloudControl(arguments) => cloudcontrol::run(context, &arguments),
     }
 }
 

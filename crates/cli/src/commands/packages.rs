@@ -14,6 +14,7 @@ use groma_install::providers::{
 use groma_install::settings::CliConfiguration;
 
 use super::builtin_providers::{cloud_control_choice, is_cloud_control, is_included, preference};
+use super::cloudcontrol::schema_file;
 use super::context::Context;
 use super::plugins::Plugins;
 use super::servers::{discovery, implied_mirrors};
@@ -29,6 +30,8 @@ pub(super) struct Packages {
     unusable: BTreeMap<ProviderAddress, PackageProblem>,
     available: Option<Available>,
     plugins: Plugins,
+    /// The schemas of Cloud Control that the user has loaded.
+    schemas: Option<PathBuf>,
 }
 
 /// Warns about all development overrides, used or not.
@@ -137,7 +140,8 @@ impl Packages {
         let (overrides, wording) = (cli.overrides.clone(), context.wording.clone());
         let available = Some(Available { overrides, locks, preference, store, wording });
         let needed = needed.keys().cloned().collect();
-        Ok(Self { selected, missing, needed, unusable, available, plugins })
+        let schemas = schema_file(&context.settings);
+        Ok(Self { selected, missing, needed, unusable, available, plugins, schemas })
     }
 
     /// Returns the selection for the provider; `None` if it is not installed.
@@ -150,6 +154,11 @@ impl Packages {
     pub fn problem_with(&self, address: &ProviderAddress) -> Option<Diagnostic> {
         let locked = || self.available.as_ref()?.select(address, &self.plugins)?.err();
         self.missing.clone().or_else(locked)
+    }
+
+    /// Returns the file with the schemas of Cloud Control that the user has loaded, if there is one.
+    pub fn schemas(&self) -> Option<&PathBuf> {
+        self.schemas.as_ref()
     }
 
     /// Returns the settings of plugin processes.

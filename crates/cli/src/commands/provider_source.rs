@@ -13,6 +13,7 @@ use groma_install::providers::Selection;
 use groma_provider::Provider;
 
 use super::builtin_providers::is_cloud_control;
+use super::cloudcontrol::catalogue;
 use super::packages::Packages;
 
 /// Starts providers from packages, or built-in ones where no package is selected.
@@ -21,12 +22,28 @@ pub(super) struct Included {
     packages: Packages,
     remote: RemoteEncryption,
     host: Host,
+    detail: Detail,
+}
+
+/// The amount of data in the schemas of the built-in Cloud Control provider.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Detail {
+    /// Types, without the descriptions, which no run needs.
+    #[default]
+    Types,
+    /// Types and descriptions.
+    Descriptions,
 }
 
 impl Included {
     /// Creates a source in which `packages` take precedence over built-in providers.
     pub fn unless(packages: Packages) -> Self {
-        Self { packages, remote: RemoteEncryption::default(), host: Host::default() }
+        Self { packages, remote: RemoteEncryption::default(), host: Host::default(), detail: Detail::default() }
+    }
+
+    /// Sets the amount of data in schemas.
+    pub fn with_detail(self, detail: Detail) -> Self {
+        Self { detail, ..self }
     }
 
     /// Sets the encryption for reading remote states with `terraform_remote_state`.
@@ -59,7 +76,12 @@ impl ProviderSource for Included {
             None if is_cloud_control(address) && self.packages.missing().is_none() => {}
             None => return Err(self.packages.problem_with(address).unwrap_or_else(|| not_required(address))),
         }
-        Ok(Arc::new(AwsCloudControl::default().served()))
+        let catalogue = catalogue(self.packages.schemas())?;
+        let catalogue = match self.detail {
+            Detail::Types => catalogue,
+            Detail::Descriptions => Arc::new(catalogue.described()),
+        };
+        Ok(Arc::new(AwsCloudControl::new(catalogue).served()))
     }
 }
 

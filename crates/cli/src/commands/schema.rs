@@ -20,7 +20,7 @@ pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
         return Err(fail("The -json flag is required", "The schemas are only available as JSON. Add -json."));
     }
     let (configuration, _) = load(context, Purpose::Blocks)?;
-    let mut lookup = Lookup::new(context)?;
+    let mut lookup = Lookup::with_descriptions(context)?;
     let mut schemas = serde_json::Map::new();
     let mut addresses: Vec<_> = configuration.provider_requirements().keys().cloned().collect();
     addresses.sort_by_key(|address| address.to_string());

@@ -25,6 +25,7 @@ const RECORD: usize = 20;
 const FRAME: usize = 12;
 
 static SHIPPED: &[u8] = include_bytes!("../../data/schemas.bin");
+static DESCRIPTIONS: &[u8] = include_bytes!("../../data/descriptions.bin");
 
 /// An opened blob. Opening reads the header only.
 #[derive(Debug)]
@@ -53,6 +54,11 @@ impl Blob {
     /// The blob inside this binary.
     pub fn shipped() -> Result<Self, SchemaError> {
         Self::open(SHIPPED)
+    }
+
+    /// The descriptions and permissions inside this binary, in the same layout: JSON objects by type.
+    pub fn descriptions() -> Result<Self, SchemaError> {
+        Self::open(DESCRIPTIONS)
     }
 
     fn open(bytes: &'static [u8]) -> Result<Self, SchemaError> {

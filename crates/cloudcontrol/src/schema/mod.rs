@@ -5,6 +5,7 @@ mod model;
 mod parse;
 mod pattern;
 mod pointer;
+mod published;
 mod sample;
 pub(crate) mod validate;
 
@@ -20,6 +21,7 @@ pub use parse::parse;
 pub(crate) use parse::parse_list_inputs;
 pub use pattern::Pattern;
 pub use pointer::{Pointer, PointerSet, Step};
+pub use published::{PublishedError, published, save};
 pub(crate) use sample::sample;
 
 use crate::Name;
@@ -39,6 +41,8 @@ pub enum SchemaError {
 #[derive(Debug)]
 pub struct Catalogue {
     shipped: Option<Blob>,
+    /// The descriptions and permissions of the shipped types; none where nobody asks for them.
+    texts: Option<Blob>,
     given: BTreeMap<Name, String>,
     parsed: RwLock<HashMap<Name, Arc<TypeSchema>>>,
 }
@@ -47,14 +51,56 @@ impl Catalogue {
     /// The schemas inside this binary, shared by everyone who asks.
     pub fn shipped() -> &'static Arc<Self> {
         static SHIPPED: OnceLock<Arc<Catalogue>> = OnceLock::new();
-        SHIPPED.get_or_init(|| {
-            Arc::new(Self { shipped: Blob::shipped().ok(), given: BTreeMap::new(), parsed: RwLock::default() })
-        })
+        SHIPPED.get_or_init(|| Arc::new(Self { shipped: Blob::shipped().ok(), ..Self::empty() }))
     }
 
     /// A catalogue of the given documents only, by type name.
     pub fn of_documents(documents: impl IntoIterator<Item = (Name, String)>) -> Self {
-        Self { shipped: None, given: documents.into_iter().collect(), parsed: RwLock::default() }
+        Self { given: documents.into_iter().collect(), ..Self::empty() }
+    }
+
+    /// The schemas inside this binary, with those of a saved file in their place.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn with_file(path: &std::path::Path) -> Result<Self, PublishedError> {
+        Ok(Self { shipped: Blob::shipped().ok(), given: published::load(path)?, ..Self::empty() })
+    }
+
+    /// The same types with their descriptions, which cost memory that a plan does not need.
+    #[must_use]
+    pub fn described(&self) -> Self {
+        let shipped = self.shipped.as_ref().and_then(|_| Blob::shipped().ok());
+        Self { shipped, texts: Blob::descriptions().ok(), given: self.given.clone(), parsed: RwLock::default() }
+    }
+
+    /// The IAM actions that the handlers of a type need, by operation: `create`, `read`, `update`, `delete`, `list`.
+    pub fn permissions(&self, type_name: &str) -> Result<BTreeMap<String, Vec<String>>, SchemaError> {
+        let of = |handlers: &serde_json::Value, inside: &str| -> BTreeMap<String, Vec<String>> {
+            let actions = |handler: &serde_json::Value| {
+                let list = if inside.is_empty() { Some(handler) } else { handler.get(inside) };
+                let list = list.and_then(serde_json::Value::as_array).into_iter().flatten();
+                list.filter_map(|action| action.as_str().map(str::to_owned)).collect()
+            };
+            let handlers = handlers.as_object().into_iter().flatten();
+            handlers.map(|(name, handler)| (name.clone(), actions(handler))).collect()
+        };
+        let member = |text: &str, name: &str| -> Result<serde_json::Value, SchemaError> {
+            let document: serde_json::Value =
+                serde_json::from_str(text).map_err(|error| SchemaError::Document(error.to_string()))?;
+            Ok(document.get(name).cloned().unwrap_or_default())
+        };
+        if let Some(text) = self.given.get(type_name) {
+            return Ok(of(&member(text, "handlers")?, "permissions"));
+        }
+        match Blob::descriptions()?.document(type_name)? {
+            Some(text) => Ok(of(&member(&text, "permissions")?, "")),
+            None => Ok(BTreeMap::new()),
+        }
+    }
+
+    fn empty() -> Self {
+        Self { shipped: None, texts: None, given: BTreeMap::new(), parsed: RwLock::default() }
     }
 
     /// Returns the origin of the schemas.
@@ -67,6 +113,7 @@ impl Catalogue {
         let mut names: Vec<&str> = self.given.keys().map(|name| &**name).collect();
         names.extend(self.shipped.iter().flat_map(Blob::type_names).map(|name| -> &str { name }));
         names.sort_unstable();
+        names.dedup();
         names
     }
 
@@ -81,7 +128,13 @@ impl Catalogue {
         if let Some(text) = self.given.get(type_name) {
             return Ok(Some(text.clone()));
         }
-        self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name))
+        let Some(text) = self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name))? else {
+            return Ok(None);
+        };
+        match &self.texts {
+            Some(texts) => Ok(Some(described(&text, texts.document(type_name)?.as_deref())?)),
+            None => Ok(Some(text)),
+        }
     }
 
     /// Visits all schema documents.
@@ -89,7 +142,12 @@ impl Catalogue {
         for (name, text) in &self.given {
             visit(name, text);
         }
-        self.shipped.as_ref().map_or(Ok(()), |blob| blob.documents(visit))
+        let Some(shipped) = &self.shipped else { return Ok(()) };
+        shipped.documents(|name, text| {
+            if !self.given.contains_key(name) {
+                visit(name, text);
+            }
+        })
     }
 
     /// The schema of a type, or none if there is no such type.
@@ -104,6 +162,20 @@ impl Catalogue {
     }
 }
 
+/// Puts descriptions, which are recorded by JSON pointer, into a schema document.
+fn described(document: &str, texts: Option<&str>) -> Result<String, SchemaError> {
+    let unusable = |error: serde_json::Error| SchemaError::Document(error.to_string());
+    let mut document: serde_json::Value = serde_json::from_str(document).map_err(unusable)?;
+    let texts: serde_json::Map<String, serde_json::Value> =
+        texts.map_or_else(|| Ok(serde_json::Map::new()), serde_json::from_str).map_err(unusable)?;
+    for (pointer, text) in texts.into_iter().filter(|(_, text)| text.is_string()) {
+        if let Some(serde_json::Value::Object(node)) = document.pointer_mut(&pointer) {
+            node.insert("description".to_owned(), text);
+        }
+    }
+    Ok(document.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +188,27 @@ mod tests {
             assert!(!schema.primary_identifier.is_empty(), "{name} has no identifier");
             assert!(schema.handlers.create.is_some(), "{name} cannot be created");
         }
+    }
+
+    #[test]
+    fn descriptions_and_permissions_are_kept_apart() {
+        let plain = Catalogue::shipped().get("AWS::EC2::VPC").unwrap().unwrap();
+        let described = Catalogue::shipped().described().get("AWS::EC2::VPC").unwrap().unwrap();
+        let text = |schema: &TypeSchema| schema.node(schema.root().property("CidrBlock").unwrap()).description.clone();
+        assert_eq!(text(&plain), None);
+        assert!(text(&described).unwrap().contains("IPv4"));
+        let permissions = Catalogue::shipped().permissions("AWS::EC2::VPC").unwrap();
+        assert!(permissions["create"].iter().any(|action| action == "ec2:CreateVpc"));
+    }
+
+    #[test]
+    fn constraints_of_the_registry_are_told_from_hints() {
+        let schema = Catalogue::shipped().get("AWS::ACMPCA::CertificateAuthority").unwrap().unwrap();
+        let standard = schema.node(schema.root().property("KeyStorageSecurityStandard").unwrap());
+        assert!(standard.hints.contains(Keyword::Enum) && !standard.enumeration.is_empty());
+        let schema = Catalogue::shipped().get("AWS::EC2::VPC").unwrap().unwrap();
+        let marked = schema.nodes.iter().filter(|node| node.hints != Hints::default()).count();
+        assert!(marked < schema.node_count());
     }
 
     #[test]

@@ -176,6 +176,8 @@ pub struct Node {
     pub negated: Option<NodeId>,
     /// The constraints that are not in the registry.
     pub hints: Hints,
+    /// `description`, in a catalogue that has descriptions.
+    pub description: Option<Name>,
 }
 
 /// Rules about numbers besides `minimum` and `maximum`.

@@ -177,6 +177,7 @@ impl<'a> Parser<'a> {
             conditional: self.conditional(schema, depth)?,
             negated: self.optional(schema, "not", depth)?,
             hints: Hints::named(texts(schema.get(HINTS))),
+            description: text(schema, "description").map(Name::from),
         })
     }
 
