@@ -80,7 +80,9 @@ impl Sampler<'_> {
     fn object(&mut self, fields: &Fields, depth: u64) -> Value {
         let required = |field: &super::fields::Field| field.usage == groma_provider::Use::Required || field.needed;
         let values = fields.list.iter().map(|field| {
-            let wanted = !field.read_only() && (required(field) || (depth < 4 && self.draw.below(3 + depth) == 0));
+            let wanted = field.property.is_some()
+                && !field.read_only()
+                && (required(field) || (depth < 4 && self.draw.below(3 + depth) == 0));
             let value = if wanted { self.value(field.node, &field.shape, depth + 1) } else { None };
             value.unwrap_or_else(|| Value::null(field.shape.ty()))
         });

@@ -6,7 +6,7 @@
 use groma_provider::Use;
 use groma_value::Value;
 
-use super::fields::{Field, Fields, Shape};
+use super::fields::{Change, Field, Fields, Shape};
 use super::node_type::{Main, main_type};
 use crate::schema::{Node, TypeSchema};
 
@@ -19,7 +19,11 @@ pub(super) fn is_secret(schema: &TypeSchema, node: &Node) -> bool {
 /// Returns the twins of the optional secret texts among the attributes of a type.
 pub(super) fn twins(fields: &[Field]) -> Vec<Field> {
     let has_twin = |field: &&Field| {
-        field.sensitive && field.usage == Use::OptionalComputed && matches!(field.shape, Shape::Text | Shape::Json)
+        // What is fixed at creation cannot be sent again.
+        field.sensitive
+            && field.change == Change::InPlace
+            && field.usage == Use::OptionalComputed
+            && matches!(field.shape, Shape::Text | Shape::Json)
     };
     let is_free = |name: &str| fields.iter().all(|field| &*field.attribute != name);
     let mut twins = Vec::new();

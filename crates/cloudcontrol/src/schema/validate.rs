@@ -340,7 +340,7 @@ mod tests {
             ("AWS::EC2::VPC", json!({"CidrBlock": "10.0.0.0/16", "VpcId": "vpc-1"}), "#/VpcId: is read-only"),
             ("AWS::EC2::VPC", json!({}), "exactly one of [CidrBlock, Ipv4IpamPoolId]"),
             ("AWS::EC2::RouteTable", json!({}), "required key [VpcId] not found"),
-            ("AWS::EC2::VPC", json!({"CidrBlock": "10.0.0.0/16", "InstanceTenancy": "x"}), "not a valid enum value"),
+            ("AWS::S3::Bucket", json!({"VersioningConfiguration": {"Status": "x"}}), "not a valid enum value"),
             (
                 "AWS::EC2::VPC",
                 json!({"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "a"}]}),
