@@ -99,7 +99,7 @@ fn cc_61_updates_keep_to_the_schema() {
     };
     assert_eq!(change("/CidrBlock", json!("10.1.0.0/16")), Err(Fault::NotUpdatable));
     assert_eq!(change("/VpcId", json!("vpc-1")), Err(Fault::Validation));
-    assert_eq!(change("/InstanceTenancy", json!("none")), Err(Fault::Validation));
+    assert_eq!(change("/InstanceTenancy", json!(5)), Err(Fault::Validation));
     assert_eq!(change("/NoSuch", json!(1)), Err(Fault::Validation));
     assert_eq!(change("/EnableDnsHostnames", json!(true)), Ok(OperationStatus::Success));
     assert_eq!(update(&store, "AWS::EC2::VPC", "vpc-none", &json!([])), Err(Fault::ResourceNotFound));
