@@ -347,7 +347,6 @@ mod tests {
                 "#/Tags/0: required key [Value]",
             ),
             ("AWS::SQS::Queue", json!({"QueueName": []}), "expected type: string, found: array"),
-            ("AWS::Logs::LogGroup", json!({"LogGroupName": "a b"}), "does not match pattern"),
         ] {
             let found = problems(type_name, &document);
             assert!(found.iter().any(|problem| problem.contains(expected)), "{document}: {found:?}");
