@@ -285,7 +285,7 @@ fn slow() -> Folder {
 }
 
 #[test]
-fn interrupted_once_what_runs_is_finished_and_saved() {
+fn interrupted_once_requests_are_cancelled_and_leave_nothing() {
     let folder = slow();
     let mut child = start(&folder, &["-var=delay=1500ms"]);
     until_said(&folder, ": Creating...", 10);
@@ -295,11 +295,13 @@ fn interrupted_once_what_runs_is_finished_and_saved() {
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("Interrupt received."), "{said}");
     assert_eq!(said.matches(": Creating...").count(), 10, "{said}");
-    assert_eq!(said.matches(": Creation complete").count(), 10, "{said}");
-    assert_eq!(known(&folder).len(), 10);
-    assert_eq!(identifiers(&folder).len(), 10);
+    // Cloud Control cancels what it has not finished, so neither the account nor the state has the objects.
+    assert_eq!(said.matches(": Creation errored").count(), 10, "{said}");
+    assert_eq!(said.matches("the request was cancelled").count(), 10, "{said}");
+    assert_eq!(known(&folder).len(), 0);
+    assert_eq!(identifiers(&folder).len(), 0);
     let ran = folder.run(&["apply", "-auto-approve"]);
-    assert!(ran.out.contains("Resources: 10 added, 0 changed, 0 destroyed."), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("Resources: 20 added, 0 changed, 0 destroyed."), "{}{}", ran.out, ran.err);
     assert_eq!(identifiers(&folder).len(), 20);
 }
 

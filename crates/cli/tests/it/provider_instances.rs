@@ -119,7 +119,7 @@ fn removed_provider_instance_error_names_its_users() {
         said.contains("│ with terraform_data.x[\"two\"],") || said.contains("with terraform_data.x[\"two\"],"),
         "{said}"
     );
-    assert!(said.contains("there is only \"a\"."), "{said}");
+    assert!(said.contains("has only the key \"a\"."), "{said}");
     let said = folder.fails(&["plan", "-no-color", "-var=places=[\"a\"]", "-var=objects={one=\"a\"}"]);
     assert!(
         said.contains("terraform_data.x[\"two\"]") && said.contains("module.m[\"two\"].terraform_data.y"),

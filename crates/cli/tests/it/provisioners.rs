@@ -47,7 +47,7 @@ fn winrm_connections_are_rejected_with_advice() {
          provisioner \"remote-exec\" {\n    inline = [\"dir\"]\n  }\n}\n",
     );
     let reported = flowing(&folder.fails(APPLY));
-    assert!(reported.contains("over SSH only, not over WinRM"), "{reported}");
+    assert!(reported.contains("supports SSH connections only, not WinRM"), "{reported}");
     assert!(is_tainted(&folder));
 }
 
@@ -60,7 +60,7 @@ fn a_provisioner_without_a_connection_says_what_is_missing() {
     );
     let reported = flowing(&folder.fails(APPLY));
     assert!(reported.contains("Error: remote-exec provisioner error"), "{reported}");
-    assert!(reported.contains("a \"connection\" block with the \"host\""), "{reported}");
+    assert!(reported.contains("Add a \"connection\" block with the argument \"host\""), "{reported}");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn validate_reports_conflicting_arguments() {
     );
     let reported = flowing(&folder.fails(&["validate", "-no-color"]));
     assert!(reported.contains("Cannot set both 'source' and 'content'"), "{reported}");
-    assert!(reported.contains("Exactly one of \"inline\", \"script\" and \"scripts\""), "{reported}");
+    assert!(reported.contains("Set exactly one of \"inline\" (script lines), \"script\""), "{reported}");
     assert!(reported.contains("An argument named \"hosts\" is not expected here"), "{reported}");
 }
 

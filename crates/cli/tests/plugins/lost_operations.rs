@@ -38,7 +38,7 @@ pub fn named() {
     assert!(reported.contains("during the call ApplyResourceChange: exit status 3"), "{reported}");
     assert!(reported.contains("It is unknown whether trouble_thing.many[5] was created"), "{reported}");
     assert!(reported.contains("import it or delete it; otherwise it is created twice"), "{reported}");
-    assert!(reported.contains("34 operations were not begun"), "{reported}");
+    assert!(reported.contains("34 operations were not started"), "{reported}");
     assert!(reported.contains("- trouble_thing.many[6] (create)") && reported.contains("- and 24 more"), "{reported}");
     assert_eq!(folder.ok(&["state", "list"]).lines().count(), 5);
     // Every command says so until an apply has dealt with it.

@@ -152,7 +152,7 @@ fn infinite_numbers_are_refused_where_the_state_would_keep_them() {
     ] {
         let folder = folder(configuration);
         for arguments in [&["plan"][..], &["apply", "-auto-approve"]] {
-            refuses(&folder, arguments, summary, "is not zero");
+            refuses(&folder, arguments, summary, "divisor is zero");
         }
     }
     // Found while applying only; what was made by then is kept.
