@@ -249,7 +249,7 @@ fn foreign_or_damaged_backend_record_is_reported() {
     let reported = folder.fails(&["init", "-migrate-state"]).replace('\n', " ");
     assert!(reported.contains("Unsupported backend type") && reported.contains("state pull"), "{reported}");
     for damaged in
-        ["", "{", "{\"version\":9}", "[]", "{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":1}}}"]
+        ["", "{", "{\"version\":9}", "[]", "{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":[1]}}}"]
     {
         folder.write(record, damaged);
         let reported = folder.fails(&["plan"]);

@@ -93,7 +93,7 @@ fn rejects_files_that_are_not_states() {
     let folder = Folder::new();
     folder.write("main.tf", TAKING).write("base/terraform.tfstate", "{}");
     let problem = folder.fails(&["plan"]);
-    assert!(problem.contains("base/terraform.tfstate is not a valid state file."), "{problem}");
+    assert!(problem.contains("base/terraform.tfstate is not a valid state."), "{problem}");
 }
 
 #[test]
