@@ -1,6 +1,6 @@
 //! Checks of `terraform_remote_state` before its state is read: backend, settings, defaults.
 
-use groma_backend::{Argument, BackendSchema, Host, registry};
+use groma_backend::{Argument, ArgumentError, BackendSchema, Host, registry};
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{ObjectView, Path, Type, Value, convert};
 
@@ -121,7 +121,9 @@ fn settings_problem(backend: &Backend, given: &ObjectView<'_>) -> Option<String>
     if let Some(schema) = backend.schema {
         let given = given.iter().map(|(name, value)| (name.clone(), value.unmark_deep().0));
         let problems = schema.conform(&Value::object(given.collect::<Vec<_>>())).err()?;
-        return problems.first().map(|problem| problem.to_string().trim_end_matches('.').to_owned());
+        // Arguments that Terraform demands before it connects were checked above; reading demands the others.
+        let invalid = problems.iter().find(|problem| !matches!(problem, ArgumentError::Missing { .. }));
+        return invalid.map(|problem| problem.to_string().trim_end_matches('.').to_owned());
     }
     // The only setting of the other backends that is not a string.
     let mut texts = backend.settings.as_ref().unwrap_or(&backend.required).iter().filter(|name| **name != "workspaces");

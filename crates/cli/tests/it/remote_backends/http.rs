@@ -255,7 +255,7 @@ fn refusals_name_the_cause_and_leave_nothing_behind() {
 fn arguments_come_from_block_flags_and_environment() {
     let server = HttpServer::start();
     let project = Project::new(&configuration("  backend \"http\" {}"));
-    assert!(project.fails(&["init", "-input=false"]).contains("TF_HTTP_ADDRESS"));
+    assert!(project.fails(&["init", "-input=false"]).contains("The attribute \"address\" is required by the backend"));
     assert!(project.fails(&["init", "-backend-config=adress=x"]).contains("Did you mean \"address\"?"));
     assert!(project.fails(&["init", "-backend-config=address=ftp://x"]).contains("must be http or https"));
     let address = format!("address=http://{}/state", server.address);
