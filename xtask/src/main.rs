@@ -2,6 +2,7 @@
 
 mod bench;
 mod conform;
+mod placeholders;
 mod schemas;
 mod structure;
 mod summaries;
