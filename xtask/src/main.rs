@@ -2,6 +2,7 @@
 
 mod bench;
 mod conform;
+mod map;
 mod placeholders;
 mod schemas;
 mod structure;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{placeholders, summaries};
+use crate::{map, placeholders, summaries};
 
 /// The largest cycle that a crate may have.
 const LARGEST: usize = 2;
@@ -37,6 +37,7 @@ pub fn run(root: &Path) -> Result<(), String> {
     }
     summaries::check(&sources)?;
     placeholders::check(&sources)?;
+    map::check(root)?;
     if problems.is_empty() {
         return Ok(());
     }
