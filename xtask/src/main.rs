@@ -2,6 +2,8 @@
 
 mod bench;
 mod conform;
+mod map;
+mod placeholders;
 mod schemas;
 mod structure;
 mod summaries;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::summaries;
+use crate::{map, placeholders, summaries};
 
 /// The largest cycle that a crate may have.
 const LARGEST: usize = 2;
@@ -21,21 +21,23 @@ type Graph = BTreeMap<String, BTreeSet<String>>;
 pub fn run(root: &Path) -> Result<(), String> {
     let mut crates: Vec<PathBuf> = entries(&root.join("crates"))?;
     crates.sort();
-    let (mut problems, mut summaries) = (Vec::new(), Vec::new());
+    let (mut problems, mut sources) = (Vec::new(), Vec::new());
     for path in crates {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let source = path.join("src");
         if !source.is_dir() {
             continue;
         }
-        summaries.extend(files(&source, &[])?.into_iter().map(|(_, file)| file));
+        sources.extend(files(&source, &[])?.into_iter().map(|(_, file)| file));
         for cycle in cycles(&graph(&source)?) {
             if cycle.len() > LARGEST {
                 problems.push(format!("{name}: {}", cycle.join(", ")));
             }
         }
     }
-    summaries::check(&summaries)?;
+    summaries::check(&sources)?;
+    placeholders::check(&sources)?;
+    map::check(root)?;
     if problems.is_empty() {
         return Ok(());
     }

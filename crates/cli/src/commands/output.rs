@@ -3,7 +3,7 @@
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_lang::console;
 use groma_state::{OutputValue, State};
-use groma_value::{Type, convert};
+use groma_value::{Redacted, Type, convert};
 use serde_json::{Map, Value as Json};
 
 use super::backend::{StateOverrides, state_location};
@@ -99,7 +99,7 @@ pub(super) fn list(state: &State, redaction: Redaction) -> String {
     let mut out = String::new();
     for (name, output) in &state.outputs {
         let text = match (output.sensitive, redaction) {
-            (true, Redaction::Redact) => "<sensitive>".to_owned(),
+            (true, Redaction::Redact) => Redacted::SensitiveOutput.to_string(),
             (false, Redaction::Redact) => console::format(&output.value),
             (_, Redaction::Reveal) => console::format_revealed(&output.value),
         };

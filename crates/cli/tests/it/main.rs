@@ -51,6 +51,7 @@ mod provider_instances;
 mod provisioner_checks;
 mod provisioners;
 mod quick_start;
+mod redaction;
 mod remote_backends;
 mod remote_state;
 mod rescue;

@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use super::kind::Kind;
 use super::repr::Value;
+use crate::redaction::Redacted;
 use crate::refinement::Refinement;
 use crate::types::Type;
 
@@ -119,8 +120,8 @@ fn rank(value: &Value) -> u8 {
 impl fmt::Debug for Value {
     /// Writes a form for tests and logs. Sensitive values are redacted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.marks().is_sensitive() {
-            return write!(f, "(sensitive {})", self.ty());
+        if let Some(Redacted::Sensitive) = Redacted::of(self.marks()) {
+            return write!(f, "{}", Redacted::Sensitive);
         }
         if !self.marks().is_empty() {
             write!(f, "{:?}", self.marks())?;

@@ -7,7 +7,7 @@ use groma_config::{Module, Variable};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Input, plan::PlannedVariable};
 use groma_lang::console;
-use groma_value::Value;
+use groma_value::{Redacted, Value};
 
 use crate::commands::planfile::Given;
 
@@ -67,8 +67,9 @@ fn problem(variable: &Variable, planned: &Value, input: &Input) -> Option<Diagno
 
 /// Formats a value for a message; sensitive and long values are replaced by a placeholder.
 fn shown(variable: &Variable, value: &Value) -> Cow<'static, str> {
+    // The variable may be sensitive although its value in the plan has lost the mark.
     if variable.sensitive || value.has_marks() {
-        return "(sensitive value)".into();
+        return Redacted::Sensitive.to_string().into();
     }
     let text = console::format(value);
     match text.contains('\n') || text.chars().count() > LONGEST_SHOWN {
