@@ -1,15 +1,16 @@
 //! Encryption with the first method, decryption with any of them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use groma_diagnostics::json_reason;
 
+use crate::cipher::Method;
 use crate::envelope::{Envelope, Lineage, is_sealed};
 use crate::error::EncryptionError;
 use crate::key_provider::Metadata;
 use crate::keyring::{Keyring, OpenFailure};
-use crate::method::Method;
 
 /// The configured methods for one kind of file: state or plan.
 ///
@@ -163,6 +164,24 @@ fn capitalized(problem: &str) -> String {
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     let end = if problem.ends_with('.') { "" } else { "." };
     first.chain(letters).chain(end.chars()).collect()
+}
+
+/// The `remote_state_data_sources` block: the encryption of states that `terraform_remote_state` reads.
+#[derive(Clone, Debug, Default)]
+pub struct RemoteEncryption {
+    /// The `default` block, for data sources without a block of their own.
+    pub default: Option<Arc<Encryption>>,
+    /// By data source, in OpenTofu's short form: `name`, `module.name`, `module.name[0]`.
+    pub named: BTreeMap<String, Arc<Encryption>>,
+}
+
+impl RemoteEncryption {
+    /// Returns the encryption for the data source at `address`, or `None` if its state is in plaintext.
+    pub fn of(&self, address: &str) -> Option<&Arc<Encryption>> {
+        let name = address.replacen("data.terraform_remote_state.", "", 1);
+        let name = name.strip_prefix("module.").unwrap_or(&name);
+        self.named.get(name).or(self.default.as_ref())
+    }
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::cipher::{Cipher, KEY_LENGTHS};
+use crate::cipher::{Method, Sealer};
 use crate::error::EncryptionError;
 use crate::key_provider::Metadata;
-use crate::method::{Method, Sealer};
 
 /// The entry of [`Keyring::metadata_json`] that holds the wrapped data key. No key provider has this name: addresses
 /// contain dots, and aliases do not apply to files that are internal to the tool.
