@@ -1,7 +1,7 @@
 //! `terraform_data`: a resource that stores values and takes part in the resource lifecycle.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use groma_provider::{
     ApplyRequest, ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, ImportRequest,
@@ -10,7 +10,7 @@ use groma_provider::{
     UpgradeRequest, UpgradeResponse,
 };
 use groma_value::{Kind, Path, Refinement, Type, Value, json};
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
 pub(crate) const TYPE_NAME: &str = "terraform_data";
 
@@ -217,5 +217,36 @@ pub(crate) fn move_state(request: MoveRequest) -> MoveResponse {
         target_private: request.source_private,
         target_identity: None,
         diagnostics: ProviderDiagnostics::new(),
+    }
+}
+
+/// The number of IDs per request for random bytes.
+const BATCH: usize = 256;
+
+/// Random bytes for future IDs.
+static UNUSED: Mutex<Vec<[u8; 16]>> = Mutex::new(Vec::new());
+
+/// Generates a random UUID. A single system call provides the bytes for many, since plans create thousands of objects.
+pub(crate) fn generate() -> Uuid {
+    let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let bytes = unused.pop().or_else(|| {
+        let mut bytes = [0; 16 * BATCH];
+        getrandom::fill(&mut bytes).ok()?;
+        unused.extend_from_slice(bytes.as_chunks().0);
+        unused.pop()
+    });
+    bytes.map_or_else(Uuid::new_v4, |bytes| Builder::from_random_bytes(bytes).into_uuid())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn object_ids_are_unique_random_uuids() {
+        let made: HashSet<Uuid> = (0..3 * BATCH).map(|_| generate()).collect();
+        assert_eq!(made.len(), 3 * BATCH);
+        assert!(made.iter().all(|id| id.get_version_num() == 4));
     }
 }
