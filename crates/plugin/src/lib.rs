@@ -12,7 +12,6 @@
 //! - `server`: a `groma_provider::Provider` as a plugin process.
 
 pub mod client;
-mod methods;
 pub mod proto;
 pub mod protocol;
 mod raw;

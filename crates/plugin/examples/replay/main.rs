@@ -6,7 +6,6 @@
 //! for each step: its name, the minimum wall time of all runs in seconds, and the number of calls. In CONFIGURATION, a
 //! JSON object, `#` is replaced with the number of the instance.
 
-mod calls;
 mod recording;
 
 use std::path::{Path, PathBuf};
@@ -17,8 +16,7 @@ use std::time::Instant;
 use futures_util::stream::{self, StreamExt};
 use groma_plugin::transport::{Connection, Launch, NoLog, launch};
 
-use calls::{Call, Outcome, ask};
-use recording::Recording;
+use recording::{Call, Outcome, Recording, ask};
 
 /// Concurrent call sequences; Groma's default parallelism.
 const CONCURRENCY: usize = 10;

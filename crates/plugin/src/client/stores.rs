@@ -11,8 +11,8 @@ use groma_provider::{
 use super::schemas::Kind;
 use super::session::{Session, StreamControl};
 use crate::MESSAGE_LIMIT;
-use crate::methods;
 use crate::proto::v6;
+use crate::protocol;
 use crate::wire;
 
 type Outcome<T> = Result<T, ProviderDiagnostics>;
@@ -23,7 +23,7 @@ pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) ->
         config: session.encode(&request.config, schema.block.implied_type())?,
         type_name: request.type_name.to_string(),
     };
-    Ok(wire::diagnostics(session.call(methods::VALIDATE_STORE, message).await?.diagnostics))
+    Ok(wire::diagnostics(session.call(protocol::VALIDATE_STORE, message).await?.diagnostics))
 }
 
 pub(super) async fn configure(
@@ -37,7 +37,7 @@ pub(super) async fn configure(
         type_name: request.type_name.to_string(),
         capabilities: Some(v6::StateStoreClientCapabilities { chunk_size: proposed }),
     };
-    let response = session.call(methods::CONFIGURE_STORE, message).await?;
+    let response = session.call(protocol::CONFIGURE_STORE, message).await?;
     let mut diagnostics = wire::diagnostics(response.diagnostics);
     let answered = response.capabilities.map_or(0, |capabilities| capabilities.chunk_size);
     // Zero means that the provider accepts the proposed size.
@@ -65,7 +65,7 @@ pub(super) async fn read(session: Arc<Session>, request: StateRequest) -> Outcom
         bytes.extend_from_slice(&chunk.bytes);
         if diagnostics.has_errors() { StreamControl::Stop } else { StreamControl::Continue }
     };
-    session.stream(methods::READ_STATE, message, take).await?;
+    session.stream(protocol::READ_STATE, message, take).await?;
     let expected = expected.unwrap_or_default();
     if !diagnostics.has_errors() && u64::try_from(expected) != Ok(bytes.len() as u64) {
         // A truncated state must never be mistaken for a complete one.
@@ -81,7 +81,7 @@ pub(super) async fn read(session: Arc<Session>, request: StateRequest) -> Outcom
 }
 
 pub(super) async fn write(session: Arc<Session>, request: WriteStateRequest) -> Outcome<ProviderDiagnostics> {
-    let response = session.upload(methods::WRITE_STATE, chunks(&request)).await?;
+    let response = session.upload(protocol::WRITE_STATE, chunks(&request)).await?;
     Ok(wire::diagnostics(response.diagnostics))
 }
 
@@ -125,7 +125,7 @@ pub(super) async fn lock(session: Arc<Session>, request: LockStateRequest) -> Ou
         state_id: request.state_id,
         operation: request.operation,
     };
-    let response = session.call(methods::LOCK_STATE, message).await?;
+    let response = session.call(protocol::LOCK_STATE, message).await?;
     Ok(LockStateResponse { lock_id: response.lock_id, diagnostics: wire::diagnostics(response.diagnostics) })
 }
 
@@ -135,16 +135,16 @@ pub(super) async fn unlock(session: Arc<Session>, request: UnlockStateRequest) -
         state_id: request.state_id,
         lock_id: request.lock_id,
     };
-    Ok(wire::diagnostics(session.call(methods::UNLOCK_STATE, message).await?.diagnostics))
+    Ok(wire::diagnostics(session.call(protocol::UNLOCK_STATE, message).await?.diagnostics))
 }
 
 pub(super) async fn states(session: Arc<Session>, type_name: Name) -> Outcome<StatesResponse> {
     let message = v6::get_states::Request { type_name: type_name.to_string() };
-    let response = session.call(methods::STATES, message).await?;
+    let response = session.call(protocol::STATES, message).await?;
     Ok(StatesResponse { state_ids: response.state_ids, diagnostics: wire::diagnostics(response.diagnostics) })
 }
 
 pub(super) async fn delete(session: Arc<Session>, request: StateRequest) -> Outcome<ProviderDiagnostics> {
     let message = v6::delete_state::Request { type_name: request.type_name.to_string(), state_id: request.state_id };
-    Ok(wire::diagnostics(session.call(methods::DELETE_STATE, message).await?.diagnostics))
+    Ok(wire::diagnostics(session.call(protocol::DELETE_STATE, message).await?.diagnostics))
 }

@@ -20,8 +20,8 @@ use tonic::server::{ClientStreamingService, Grpc, NamedService, ServerStreamingS
 use tonic::{Request, Response, Status, Streaming};
 
 use super::adapter::{Adapter, StepResult};
-use crate::methods::name_of;
 use crate::proto::v6;
+use crate::protocol::name_of;
 use crate::raw::{Raw, decoded, encoded};
 use crate::{MESSAGE_LIMIT, Protocol, wire};
 

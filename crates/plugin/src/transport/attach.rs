@@ -9,8 +9,8 @@ use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
 use groma_diagnostics::json_reason;
 use serde::Deserialize;
 
+use super::connection::Endpoint;
 use super::connection::{self, Connection, Fate, OpenError};
-use super::endpoint::Endpoint;
 use super::error::{LaunchError, LaunchProblem};
 use super::log::LogSink;
 use super::process::ExitInfo;

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::endpoint::Endpoint;
+use super::connection::Endpoint;
 use crate::Protocol;
 
 /// The variable that tells an executable that a plugin host started it.

@@ -10,9 +10,9 @@ use tokio::process::{ChildStdout, Command};
 
 use super::connection::{self, Connection, Fate};
 use super::error::{LaunchError, LaunchProblem, foreign_platform, not_started};
-use super::guard;
 use super::handshake::{self, Handshake};
 use super::log::{LogSink, log_variables};
+use super::process;
 use super::process::{ExitInfo, Lines, Process, drain};
 use super::tls::Identity;
 
@@ -106,7 +106,7 @@ fn log_levels(name: &str, log: &dyn LogSink) -> impl Iterator<Item = (String, &'
 pub async fn launch(launch: &Launch, log: Arc<dyn LogSink>) -> Result<Connection, LaunchError> {
     let before_start = |problem| launch.error(problem, ExitInfo::default());
     let identity = Identity::new().map_err(|error| before_start(LaunchProblem::Unreachable(error.to_string())))?;
-    guard::start_once();
+    process::start_once();
     let mut child =
         launch.command(&identity, &*log).spawn().map_err(|error| before_start(not_started(&launch.program, &error)))?;
     let stdout = child.stdout.take();

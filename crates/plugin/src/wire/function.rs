@@ -4,7 +4,7 @@ use groma_provider::{CallFate, FunctionError, FunctionSignature, Parameter};
 
 use super::WireError;
 use super::schema::{description, type_of};
-use super::schema_message::{json, kind};
+use super::schema::{json, kind};
 use crate::proto::v6;
 
 /// Decodes a function signature.

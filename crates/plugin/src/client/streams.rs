@@ -1,19 +1,18 @@
-//! Client side of list queries and configuration generation.
+//! Calls with streamed responses: list queries and action invocations.
 
 use std::sync::Arc;
 
 use groma_provider::{
-    GenerateConfigRequest, GenerateConfigResponse, ListControl, ListDetail, ListRequest, Listed, ProviderDiagnostics,
-    Schema, ValidateRequest,
+    GenerateConfigRequest, GenerateConfigResponse, InvokeActionRequest, ListControl, ListDetail, ListRequest, Listed,
+    PlanActionRequest, PlanActionResponse, ProviderDiagnostics, Schema, ValidateRequest,
 };
 use groma_value::Value;
 
 use super::resources::identity_value;
 use super::schemas::Kind;
 use super::session::{Session, StreamControl};
-use crate::methods;
 use crate::proto::v6;
-use crate::wire;
+use crate::{protocol, wire};
 
 type Outcome<T> = Result<T, ProviderDiagnostics>;
 
@@ -24,7 +23,7 @@ pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) ->
         type_name: request.type_name.to_string(),
         ..Default::default()
     };
-    Ok(wire::diagnostics(session.call(methods::VALIDATE_LIST, message).await?.diagnostics))
+    Ok(wire::diagnostics(session.call(protocol::VALIDATE_LIST, message).await?.diagnostics))
 }
 
 pub(super) async fn list(session: Arc<Session>, request: ListRequest) -> Outcome<ProviderDiagnostics> {
@@ -52,7 +51,7 @@ pub(super) async fn list(session: Arc<Session>, request: ListRequest) -> Outcome
     };
     // Providers may take zero for the absence of a limit.
     if request.limit > 0 {
-        session.stream(methods::LIST, message, take).await?;
+        session.stream(protocol::LIST, message, take).await?;
     }
     Ok(problems)
 }
@@ -76,11 +75,57 @@ pub(super) async fn generate(session: Arc<Session>, request: GenerateConfigReque
         state: session.encode(&request.state, ty)?,
         type_name: request.type_name.to_string(),
     };
-    let response = session.call(methods::GENERATE_CONFIG, message).await?;
+    let response = session.call(protocol::GENERATE_CONFIG, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let config = match session.decode(response.config.as_ref(), ty) {
         Err(_) if diagnostics.has_errors() => Value::null(ty.clone()),
         decoded => decoded?,
     };
     Ok(GenerateConfigResponse { config, diagnostics })
+}
+
+type Outcome<T> = Result<T, ProviderDiagnostics>;
+
+pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
+    let schema = session.schema(Kind::Action, &request.type_name)?;
+    let message = v6::validate_action_config::Request {
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        action_type: request.type_name.to_string(),
+    };
+    Ok(wire::diagnostics(session.call(protocol::VALIDATE_ACTION, message).await?.diagnostics))
+}
+
+pub(super) async fn plan(session: Arc<Session>, request: PlanActionRequest) -> Outcome<PlanActionResponse> {
+    let schema = session.schema(Kind::Action, &request.type_name)?;
+    let message = v6::plan_action::Request {
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        action_type: request.type_name.to_string(),
+        client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
+    };
+    let response = session.call(protocol::PLAN_ACTION, message).await?;
+    Ok(PlanActionResponse {
+        deferred: wire::deferred(response.deferred),
+        diagnostics: wire::diagnostics(response.diagnostics),
+    })
+}
+
+pub(super) async fn invoke(session: Arc<Session>, request: InvokeActionRequest) -> Outcome<ProviderDiagnostics> {
+    use v6::invoke_action::event::Type;
+    let schema = session.schema(Kind::Action, &request.type_name)?;
+    let message = v6::invoke_action::Request {
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        action_type: request.type_name.to_string(),
+        client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
+    };
+    let mut problems = ProviderDiagnostics::new();
+    let take = |event: v6::invoke_action::Event| {
+        match event.r#type {
+            Some(Type::Progress(progress)) => (request.progress)(&progress.message),
+            Some(Type::Completed(completed)) => problems.extend(wire::diagnostics(completed.diagnostics)),
+            None => {}
+        }
+        StreamControl::Continue
+    };
+    session.stream(protocol::INVOKE_ACTION, message, take).await?;
+    Ok(problems)
 }
