@@ -1,6 +1,5 @@
 //! Extraction of untrusted archives: nothing is written outside of the target directory.
 
-mod directory;
 mod limits;
 mod links;
 mod zipped;
@@ -9,11 +8,11 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-pub(crate) use directory::check_entries;
 pub use limits::Limits;
 pub(crate) use limits::readable;
 use limits::too_large;
 pub use links::Links;
+pub(crate) use zipped::check_entries;
 use zipped::unpack_tar;
 use zipped::unpack_zip;
 

@@ -1,13 +1,12 @@
 //! Credentials of hosts: tokens from the settings, and credentials helpers.
 
-mod containers;
 mod file;
 mod helper;
 mod stores;
 
-pub(crate) use containers::Login;
 pub use file::TokenFile;
 pub use helper::{Helper, HelperError};
+pub(crate) use stores::Login;
 pub use stores::Stores;
 
 use std::collections::HashMap;

@@ -6,8 +6,8 @@ use std::io::{self, Read};
 use reqwest::Url;
 use sha2::Digest;
 
-use super::error::FetchError;
-use crate::hex::hex;
+use super::fetch::FetchError;
+use crate::hex;
 use crate::http::Http;
 
 /// The maximum size of a checksum list in bytes.

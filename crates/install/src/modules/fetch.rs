@@ -5,13 +5,15 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use groma_config::Package;
+use groma_diagnostics::io_reason;
 
 use super::copy::{copy_folder, link, remove};
-use super::error::FetchError;
 use super::objects::Object;
-use super::{git, oci, pattern, web};
+use super::{address, git, objects, web};
 use crate::archive::{Archive, Limits, Links};
-use crate::discovery::Discovery;
+use crate::credentials::HelperError;
+use crate::discovery::{Discovery, DiscoveryError, ServiceError};
+use crate::http::HttpError;
 
 /// The maximum number of redirects through `terraform-get` pages.
 const MOST_REDIRECTIONS: u32 = 10;
@@ -94,7 +96,7 @@ impl<'a> Fetcher<'a> {
         match method(address)? {
             Method::Git(url) => git::clone(url, target).map(|()| None),
             Method::Folder(path) => folder(path, target).map(|()| None),
-            Method::Oci(address) => oci::fetch(self.discovery, address, target).await.map(|()| None),
+            Method::Oci(address) => objects::fetch(self.discovery, address, target).await.map(|()| None),
             Method::S3(url) => web::fetch_object(http, &Object::s3(url, stores)?, target).await.map(|()| None),
             Method::Google(url) => web::fetch_object(http, &Object::google(url, stores)?, target).await.map(|()| None),
             Method::Web(url) => match web::fetch(http, url, target).await? {
@@ -147,7 +149,7 @@ fn settle(staging: &Path, subfolder: &str, target: &Path) -> Result<(), FetchErr
     if subfolder.is_empty() {
         return fs::rename(staging, target).map_err(problem());
     }
-    let inner = pattern::expand(staging, subfolder)?;
+    let inner = address::expand(staging, subfolder)?;
     let folder = staging.join(&inner);
     if !fs::metadata(&folder).is_ok_and(|found| found.is_dir()) {
         return Err(FetchError::Other(format!("the package has no directory {inner:?}")));
@@ -157,4 +159,39 @@ fn settle(staging: &Path, subfolder: &str, target: &Path) -> Result<(), FetchErr
         target.display()
     )))?;
     remove(staging).map_err(problem())
+}
+
+/// The reason why a module cannot be installed.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// A file system operation failed.
+    #[error("{what}: {}", io_reason(source))]
+    File {
+        /// The operation, as a clause for the message.
+        what: String,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// A request failed.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    /// Service discovery on the registry's host failed.
+    #[error(transparent)]
+    Discovery(#[from] DiscoveryError),
+    /// The host offers no module registry.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// The credentials helper failed to provide the token for the registry.
+    #[error(transparent)]
+    Credentials(#[from] HelperError),
+    /// Any other problem: a sentence without the final period.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl FetchError {
+    pub(super) fn file(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::File { what, source }
+    }
 }

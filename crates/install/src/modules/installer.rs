@@ -11,10 +11,10 @@ use groma_config::{
 use groma_diagnostics::{Diagnostic, Span};
 use tokio::runtime::Runtime;
 
-use super::error::FetchError;
+use super::address::shown;
+use super::fetch::FetchError;
 use super::fetch::Fetcher;
-use super::shown::shown;
-use super::{pattern, registry};
+use super::{address, registry};
 use crate::discovery::Discovery;
 
 /// Whether installed modules may be reused.
@@ -160,7 +160,7 @@ impl<'a> ModuleInstaller<'a> {
         let target = self.paths.root.join(&package_directory);
         let fetched = self.runtime.block_on(self.fetcher.fetch(&package, &target));
         fetched.map_err(|error| not_fetched(request, &package, &error))?;
-        let inner = pattern::expand(&target, &subfolder).map_err(|error| not_fetched(request, &package, &error))?;
+        let inner = address::expand(&target, &subfolder).map_err(|error| not_fetched(request, &package, &error))?;
         let directory = if inner.is_empty() { package_directory.clone() } else { package_directory.join(&inner) };
         if !self.paths.root.join(&directory).is_dir() {
             return Err(problem(

@@ -7,11 +7,11 @@ use std::path::Path;
 use groma_config::Package;
 use reqwest::Url;
 
+use super::address::shown;
+use super::address::take;
 use super::checksum;
-use super::error::FetchError;
+use super::fetch::FetchError;
 use super::objects::Object;
-use super::query::take;
-use super::shown::shown;
 use crate::archive::{Archive, Limits, Links};
 use crate::http::Http;
 

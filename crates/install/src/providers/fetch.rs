@@ -9,9 +9,9 @@ use groma_diagnostics::io_reason;
 use zip::ZipArchive;
 
 use super::hash::{archive_hash, content_hash, folder_hash, is_checksum};
+use super::package::Platform;
 use super::package::{Authentication, Location, PackageMeta, SourceError};
 use super::package_error::{NotLocked, PackageError};
-use super::platform::Platform;
 use super::registry::host_of;
 use super::sources::{Offer, Sources};
 use super::store::Store;

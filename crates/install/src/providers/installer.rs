@@ -13,9 +13,9 @@ use super::constraints::{allows, constraints_text};
 use super::fetch::{Fetched, fetch};
 use super::hash::is_checksum;
 use super::lock::{Lock, Locks};
+use super::package::Platform;
 use super::package::{Authentication, SourceError};
 use super::package_error::{PackageError, VersionError};
-use super::platform::Platform;
 use super::sources::{Offer, Sources};
 use super::store::Store;
 

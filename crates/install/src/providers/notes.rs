@@ -29,9 +29,9 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
+use super::hash::Stamp;
 use super::hash::folder_hash;
-use super::stamp::Stamp;
-use crate::hex::hex;
+use crate::hex;
 
 /// The minimum age of a package's last change before a note of it is written.
 const MINIMUM_AGE: Duration = Duration::from_secs(2);

@@ -9,8 +9,8 @@ use groma_diagnostics::json_reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::package::Platform;
 use super::package::{Authentication, Location, PackageMeta, SourceError};
-use super::platform::Platform;
 use super::signature::PublicKey;
 use crate::credentials::Token;
 use crate::discovery::Discovery;

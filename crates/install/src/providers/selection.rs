@@ -10,8 +10,8 @@ use groma_diagnostics::{Diagnostic, io_reason};
 
 use super::constraints::{allows, constraints_text};
 use super::lock::{Lock, Locks};
-use super::package_problem::PackageProblem;
-use super::platform::Platform;
+use super::package::Platform;
+use super::package_error::PackageProblem;
 use super::store::Store;
 
 /// The implementation of a provider.

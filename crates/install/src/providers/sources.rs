@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
 
-use super::oci_mirror::RepositoryTemplate;
+use super::network_mirror::RepositoryTemplate;
+use super::package::Platform;
 use super::package::{PackageMeta, SourceError};
-use super::platform::Platform;
 use super::registry::Registry;
-use super::{filesystem, network_mirror, oci_mirror};
+use super::{filesystem, network_mirror};
 use crate::discovery::Discovery;
 use crate::http::Url;
 
@@ -157,7 +157,7 @@ impl Sources {
                 Ok(filesystem::packages(root, address, platform)?.into_iter().map(|package| package.version).collect())
             }
             Source::Network(base) => network_mirror::versions(&self.discovery, base, address).await,
-            Source::Oci(template) => oci_mirror::versions(&self.discovery, template, address).await,
+            Source::Oci(template) => network_mirror::versions(&self.discovery, template, address).await,
             Source::Direct => {
                 let listing = Registry::find(&self.discovery, address).await?.versions(address).await?;
                 warnings.extend(listing.warnings);
@@ -183,7 +183,7 @@ impl Sources {
                 network_mirror::package(&self.discovery, base, address, &offer.version, platform).await
             }
             Source::Oci(template) => {
-                oci_mirror::package(&self.discovery, template, address, &offer.version, platform).await
+                network_mirror::package(&self.discovery, template, address, &offer.version, platform).await
             }
             Source::Direct => {
                 Registry::find(&self.discovery, address).await?.package(address, &offer.version, platform).await

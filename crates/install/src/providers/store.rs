@@ -13,7 +13,7 @@ use groma_diagnostics::io_reason;
 use super::filesystem::package_folder;
 use super::hash::folder_hash;
 use super::notes::Notes;
-use super::platform::Platform;
+use super::package::Platform;
 use crate::archive::{Archive, Limits, Links};
 
 /// The delay before another attempt to lock.

@@ -7,16 +7,12 @@
 //! key. [`PublicKey::verify`] accepts signatures over binary documents only, made with SHA-256, SHA-384 or SHA-512. Expiry dates are
 //! not looked up, as in Terraform: releases stay installable after the key that signed them has expired.
 
-mod error;
-
 use pgp::composed::{Deserializable, DetachedSignature, SignedPublicKey, SignedPublicSubKey};
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{Signature, SignatureType};
 use pgp::ser::Serialize;
 use pgp::types::{KeyDetails, PublicParams, VerifyingKey};
 use rsa::traits::PublicKeyParts;
-
-pub use error::SignatureError;
 
 /// The fingerprint of the key that HashiCorp signs its releases with.
 const HASHICORP: &str = "c874011f0ab405110d02105534365d9472d7468f";
@@ -154,4 +150,24 @@ fn is_weak<K: KeyDetails>(key: &K) -> bool {
         PublicParams::DSA(_) => true,
         _ => false,
     }
+}
+
+/// The reason why a signature is rejected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureError {
+    /// The bytes are not a signature, or not a key.
+    #[error("it is not in the OpenPGP format")]
+    Malformed,
+    /// Its algorithm or kind is not accepted.
+    #[error("it cannot be checked: {0}")]
+    Unsupported(String),
+    /// It was made with another key.
+    #[error("it was made with another key")]
+    OtherKey,
+    /// The signature does not match the content.
+    #[error("it does not match the signed file")]
+    Wrong,
+    /// The owner has revoked the key.
+    #[error("its key has been revoked")]
+    Revoked,
 }
