@@ -77,34 +77,29 @@
 //! # }
 //! ```
 
-mod action;
-mod data_source;
 mod definition;
-mod ephemeral;
-mod frozen;
 mod matching;
 pub mod model;
 pub mod modifier;
-mod not_yet;
 mod private;
 pub mod resource;
 mod rewrite;
 pub mod schema;
 mod server;
-mod state_store;
 mod stopping;
-mod stored;
 pub mod typed;
 
-pub use crate::action::ListResource;
-pub use action::Action;
-pub use data_source::{DataSource, ReadDataRequest, ReadDataResponse};
+pub use crate::definition::Action;
+pub use crate::definition::ListResource;
+pub use crate::definition::StateStore;
+pub use crate::definition::{DataSource, ReadDataRequest, ReadDataResponse};
+pub use crate::definition::{EphemeralResource, OpenResponse, RenewResponse};
+pub use crate::resource::NotYet;
+pub use crate::resource::decode_stored;
 pub use definition::Definition;
-pub use ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
 pub use matching::match_by_attributes;
 pub use model::{Field, Maybe, Model};
 pub use modifier::PlanModifier;
-pub use not_yet::NotYet;
 pub use private::PrivateData;
 pub use resource::{
     CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
@@ -112,9 +107,7 @@ pub use resource::{
 };
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;
-pub use state_store::StateStore;
 pub use stopping::{Stopping, Stops};
-pub use stored::decode_stored;
 pub use typed::{
     Bundle, Call, Function, Invoked, Lease, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
     ModelResource, ModelStateStore, Reading, Search, States,

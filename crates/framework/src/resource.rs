@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use groma_provider::{Answer, Deferred, ImportTarget, ProviderDiagnostic, ProviderDiagnostics};
-use groma_value::{Path, Value};
+use groma_provider::{Answer, ClientCapabilities, Deferred, ImportTarget, ProviderDiagnostic, ProviderDiagnostics};
+use groma_value::{Path, Type, Value, json};
 
 use crate::model::{Field, Maybe, Model, ModelError};
-use crate::stored::decode_stored;
-use crate::{NotYet, PrivateData, ResourceSchema};
+use crate::{PrivateData, ResourceSchema};
 
 /// A configuration to be checked.
 #[derive(Clone, Debug)]
@@ -366,5 +365,78 @@ pub trait Resource: Send + Sync {
     fn move_from(&self, request: MoveRequest) -> Option<Answer<'_, ObjectResponse>> {
         let _ = request;
         None
+    }
+}
+
+/// The reason why a call cannot be answered yet: for example, the object's cluster does not exist, or an essential argument is
+/// unknown. A host that supports deferred changes receives the reason and repeats the call in a later run; any other host receives the
+/// problem as an error. Providers need not distinguish the two.
+///
+/// Reads, plans, imports, data sources and ephemeral resources can be deferred. An apply must succeed or fail.
+#[derive(Clone, Debug)]
+pub struct NotYet {
+    reason: Deferred,
+    problem: ProviderDiagnostic,
+}
+
+impl NotYet {
+    /// Creates a deferral for `reason`; `problem` describes it for hosts without deferred changes.
+    pub fn new(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
+        Self { reason, problem: problem.into() }
+    }
+
+    /// Stores the deferral in `place` and returns its problem.
+    pub(crate) fn noted(self, place: &mut Option<Self>) -> ProviderDiagnostic {
+        place.insert(self).problem.clone()
+    }
+
+    /// Returns the reason to a host that can defer changes; otherwise adds the problem to `diagnostics`.
+    pub(crate) fn report(self, host: ClientCapabilities, diagnostics: &mut ProviderDiagnostics) -> Option<Deferred> {
+        if host.deferral_allowed {
+            return Some(self.reason);
+        }
+        diagnostics.push(self.problem);
+        None
+    }
+}
+
+/// Reads a stored object of the type `ty`. Attributes that the type does not have are dropped; those that are missing are
+/// null.
+///
+/// # Errors
+///
+/// The text is not JSON, or an attribute has a value of another type.
+pub fn decode_stored(raw: &str, ty: &Type) -> Result<Value, ProviderDiagnostic> {
+    let unreadable = |problem: &dyn std::fmt::Display| {
+        ProviderDiagnostic::error(
+            "Unable to Read Previously Saved State",
+            format!(
+                "The stored object does not fit the schema of its type: {problem}. An upgrade of its shape is missing."
+            ),
+        )
+    };
+    json::from_stored(raw.as_bytes(), ty).map_err(|problem| unreadable(&problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_attributes_are_dropped_and_new_ones_are_null() {
+        let ty = Type::object([("a", Type::String), ("list", Type::list(Type::object([("x", Type::Number)])))]);
+        let value = decode_stored(r#"{"gone": 1, "list": [{"x": 1, "y": 2}]}"#, &ty).unwrap();
+        assert!(value.has_type(&ty));
+        let object = value.as_object().unwrap();
+        assert!(object.get("a").unwrap().is_null());
+        assert_eq!(object.get("list").unwrap().as_slice().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_an_error_that_says_so() {
+        let ty = Type::object([("a", Type::Number)]);
+        let error = decode_stored(r#"{"a": []}"#, &ty).unwrap_err();
+        assert_eq!(error.summary, "Unable to Read Previously Saved State");
+        assert!(decode_stored("{", &ty).is_err());
     }
 }

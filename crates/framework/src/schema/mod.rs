@@ -1,9 +1,7 @@
 //! Schemas with behaviour: what an author declares, split into what the engine sees and what the framework does.
 
 mod attribute;
-mod default;
 mod rules;
-mod validator;
 pub mod validators;
 
 use std::sync::Arc;
@@ -17,8 +15,8 @@ use crate::Name;
 use crate::model::Model;
 
 pub use attribute::{Attribute, NestedBlock, SemanticEquality};
-pub use default::{DefaultRequest, DefaultValue};
-pub use validator::{Validator, ValidatorRequest, validator};
+pub use attribute::{DefaultRequest, DefaultValue};
+pub use validators::{Validator, ValidatorRequest, validator};
 
 pub(crate) use rules::{RuleSet, SlotRules};
 

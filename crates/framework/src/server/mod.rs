@@ -1,14 +1,10 @@
 //! The provider that the engine sees: a [`Definition`] served with everything the framework does.
 
-mod action;
 mod apply;
-mod consistency;
-mod defaults;
-mod ephemeral;
 mod panic;
 mod plan;
 mod read;
-mod state_store;
+mod services;
 mod types;
 mod validate;
 
@@ -103,7 +99,7 @@ impl Provider for Server {
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
-        match defaults::with_defaults(self.definition.schema(), request.config) {
+        match plan::with_defaults(self.definition.schema(), request.config) {
             Ok(config) => {
                 let request = ConfigureRequest { config, ..request };
                 panic::guard("configure", || self.definition.configure(request), |problems| problems)

@@ -10,12 +10,12 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use super::defaults::with_defaults;
+use super::plan::with_defaults;
 use super::{Server, panic};
+use crate::resource::decode_stored;
 use crate::resource::{self, ObjectResponse};
 use crate::rewrite::keep_prior_form;
-use crate::stored::decode_stored;
-use crate::{PrivateData, Resource, data_source};
+use crate::{PrivateData, Resource, definition};
 
 impl Server {
     pub(super) fn read(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
@@ -175,9 +175,9 @@ impl Server {
                 return Answer::ready(ReadDataResponse { state: request.config, deferred: None, diagnostics });
             }
         };
-        let own = data_source::ReadDataRequest { config };
-        let found = data_source::ReadDataResponse::found;
-        let failed = move |diagnostics| data_source::ReadDataResponse { diagnostics, ..found(Value::NULL) };
+        let own = definition::ReadDataRequest { config };
+        let found = definition::ReadDataResponse::found;
+        let failed = move |diagnostics| definition::ReadDataResponse { diagnostics, ..found(Value::NULL) };
         panic::guard("read", || source.read(own), failed).map(move |response| {
             let mut diagnostics = response.diagnostics;
             let host = request.client_capabilities;

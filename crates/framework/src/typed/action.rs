@@ -8,7 +8,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::action::Action;
+use crate::definition::Action;
 use crate::model::Model;
 use crate::stopping::{Stopping, Stops};
 use crate::{ResourceSchema, SchemaBuilder};

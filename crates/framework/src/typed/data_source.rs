@@ -5,7 +5,7 @@ use std::future::Future;
 use groma_provider::{Answer, Deferred, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
 use groma_value::Value;
 
-use crate::data_source::{DataSource, ReadDataRequest, ReadDataResponse};
+use crate::definition::{DataSource, ReadDataRequest, ReadDataResponse};
 use crate::model::{Field as _, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{NotYet, ResourceSchema, SchemaBuilder};

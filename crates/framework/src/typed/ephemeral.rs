@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use groma_provider::{Answer, Deferred, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
 use groma_value::Value;
 
-use crate::ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
+use crate::definition::{EphemeralResource, OpenResponse, RenewResponse};
 use crate::model::{Field as _, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{NotYet, PrivateData, ResourceSchema, SchemaBuilder};

@@ -7,12 +7,12 @@ use groma_value::Value;
 
 use super::Call;
 use crate::model::Model;
+use crate::resource::decode_stored;
 use crate::resource::{
     CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
     ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
 };
 use crate::stopping::Stops;
-use crate::stored::decode_stored;
 use crate::{ResourceSchema, SchemaBuilder};
 
 /// A resource type whose objects are structs. All but create, read and delete have defaults.

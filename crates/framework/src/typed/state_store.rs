@@ -10,8 +10,8 @@ use groma_provider::{
 };
 use groma_value::Value;
 
+use crate::definition::StateStore;
 use crate::model::Model;
-use crate::state_store::StateStore;
 use crate::{ResourceSchema, SchemaBuilder};
 
 /// A type of state store whose configuration is a struct. Opening it with a configuration gives the place where the

@@ -14,5 +14,4 @@ mod plan;
 mod schema;
 mod searches;
 mod support;
-mod validators;
 mod whole;
