@@ -4,7 +4,6 @@
 
 mod declared;
 mod generate;
-mod options;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
