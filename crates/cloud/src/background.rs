@@ -25,9 +25,11 @@ pub enum BackgroundError {
 
 /// Returns the runtime of the background thread, which is started if necessary.
 fn runtime() -> Result<Handle, BackgroundError> {
+    // A failed start is kept as well, so that every later request reports the same cause.
     static RUNTIME: OnceLock<Result<Handle, BackgroundError>> = OnceLock::new();
     let start = || {
         let failed = |error: &std::io::Error| BackgroundError::Start(io_reason(error).to_string());
+        // One thread suffices, because the requests only wait for the network.
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
         let handle = runtime.handle().clone();
         std::thread::Builder::new()
@@ -57,6 +59,7 @@ pub fn block_on<T: Send + 'static>(future: impl Future<Output = T> + Send + 'sta
         // The receiver only goes away with the thread that waits.
         let _ = sender.send(future.await);
     });
+    // The sender is dropped unused if the future panics.
     receiver.recv().map_err(|_| BackgroundError::Ended)
 }
 

@@ -1,8 +1,6 @@
 //! Endpoints of services, and the two styles of S3 URLs.
 
 use super::error::AwsError;
-use super::partition::Partition;
-use super::service::AwsService;
 use crate::http::Url;
 
 /// Variants of the endpoints of AWS.
@@ -12,7 +10,7 @@ pub(super) struct Variant {
     pub dual_stack: bool,
 }
 
-/// The place of the bucket in the URL of an S3 request.
+/// The position of the bucket in the URL of an S3 request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addressing {
     /// In the host name where the bucket's name and the endpoint allow it, else in the path.
@@ -25,11 +23,13 @@ pub enum Addressing {
 /// Returns the URL of a service of AWS in a region.
 pub(super) fn default_url(service: AwsService, region: &str, variant: Variant) -> String {
     let partition = Partition::of_region(region);
+    // S3 has its own pattern for variants, with "dualstack" as a label in front of the region.
     if service == AwsService::S3 {
         let fips = if variant.fips { "-fips" } else { "" };
         let dual_stack = if variant.dual_stack { ".dualstack" } else { "" };
         return format!("https://s3{fips}{dual_stack}.{region}.{}", partition.dns_suffix);
     }
+    // "aws-global" is the pseudo-region of the legacy global endpoint.
     if service == AwsService::STS && region == "aws-global" {
         return "https://sts.amazonaws.com".to_owned();
     }
@@ -62,9 +62,11 @@ pub(super) fn request_url(
     };
     let mut url = Url::parse(endpoint).map_err(|error| invalid(&error))?;
     let host = url.host_str().ok_or_else(|| invalid(&"it has no host"))?.to_owned();
+    // URL parsers resolve these segments, so the request would address another object than the one that was signed.
     if path.split('/').any(|segment| [".", ".."].contains(&segment)) {
         return Err(AwsError::Setting(format!("the path {path:?} contains \".\" or \"..\", which HTTP cannot carry")));
     }
+    // An endpoint may have a path, as S3-compatible services behind a gateway do.
     let mut prefix = url.path().trim_end_matches('/').to_owned();
     match bucket {
         Some((bucket, Addressing::Automatic)) if fits_host(bucket, &url) => {
@@ -94,7 +96,9 @@ fn fits_host(bucket: &str, endpoint: &Url) -> bool {
         && !bucket.starts_with(['-', '.'])
         && !bucket.ends_with(['-', '.'])
         && !bucket.contains("..");
+    // Wildcard certificates match one label only, so a bucket with dots would fail TLS verification in the host name.
     let dots_allowed = endpoint.scheme() == "http";
+    // Addresses such as 127.0.0.1 and the name localhost have no subdomains.
     let is_name = endpoint.domain().is_some_and(|domain| domain != "localhost");
     is_label && is_name && (dots_allowed || !bucket.contains('.'))
 }
@@ -119,6 +123,101 @@ fn encoded(text: &str, slash: Slash) -> String {
     result
 }
 
+/// A partition of AWS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// The second part of ARNs.
+    pub id: &'static str,
+    /// The domain of endpoints.
+    pub dns_suffix: &'static str,
+    /// The domain of endpoints with IPv6 addresses.
+    pub dual_stack_suffix: &'static str,
+    /// The prefixes of its regions.
+    region_prefixes: &'static [&'static str],
+}
+
+const PARTITIONS: [Partition; 8] = [
+    Partition::new("aws-cn", "amazonaws.com.cn", "api.amazonwebservices.com.cn", &["cn-"]),
+    Partition::new("aws-us-gov", "amazonaws.com", "api.aws", &["us-gov-"]),
+    Partition::new("aws-iso", "c2s.ic.gov", "api.aws.ic.gov", &["us-iso-"]),
+    Partition::new("aws-iso-b", "sc2s.sgov.gov", "api.aws.scloud", &["us-isob-"]),
+    Partition::new("aws-iso-e", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk", &["eu-isoe-"]),
+    Partition::new("aws-iso-f", "csp.hci.ic.gov", "api.aws.hci.ic.gov", &["us-isof-", "eu-isof-"]),
+    Partition::new("aws-eusc", "amazonaws.eu", "api.amazonwebservices.eu", &["eusc-"]),
+    // The empty prefix matches every region, so this one must be the last.
+    Partition::new("aws", "amazonaws.com", "api.aws", &[""]),
+];
+
+impl Partition {
+    const fn new(
+        id: &'static str,
+        dns_suffix: &'static str,
+        dual_stack_suffix: &'static str,
+        region_prefixes: &'static [&'static str],
+    ) -> Self {
+        Self { id, dns_suffix, dual_stack_suffix, region_prefixes }
+    }
+
+    /// Returns the partition of a region. Regions of unknown form are those of the main partition.
+    pub fn of_region(region: &str) -> Self {
+        let has = |partition: &&Self| partition.region_prefixes.iter().any(|prefix| region.starts_with(prefix));
+        // The last one takes every region.
+        PARTITIONS.iter().find(has).copied().unwrap_or(PARTITIONS[PARTITIONS.len() - 1])
+    }
+}
+
+/// A service of AWS: its names in endpoints, signatures and settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AwsService {
+    /// The name as people write it, for messages.
+    pub title: &'static str,
+    /// The first label of its host names.
+    pub endpoint_prefix: &'static str,
+    /// The name in the scope of signatures.
+    pub signing_name: &'static str,
+    /// The end of `AWS_ENDPOINT_URL_...`. In lower case it is the name in a `services` section of the shared
+    /// configuration file, and the key in [`super::AwsSettings::endpoints`].
+    pub settings_name: &'static str,
+    /// The prefix of its actions in IAM policies.
+    pub iam_prefix: &'static str,
+}
+
+impl AwsService {
+    /// AWS Cloud Control API.
+    pub const CLOUD_CONTROL: Self =
+        Self::new("Cloud Control API", "cloudcontrolapi", "cloudcontrolapi", "CLOUDCONTROL", "cloudformation");
+    /// Amazon DynamoDB, which stores the locks of the S3 backend.
+    pub const DYNAMODB: Self = Self::new("DynamoDB", "dynamodb", "dynamodb", "DYNAMODB", "dynamodb");
+    /// AWS Key Management Service.
+    pub const KMS: Self = Self::new("KMS", "kms", "kms", "KMS", "kms");
+    /// Amazon Simple Storage Service.
+    pub const S3: Self = Self::new("S3", "s3", "s3", "S3", "s3");
+    /// AWS IAM Identity Center.
+    pub const SSO: Self = Self::new("SSO", "portal.sso", "awsssoportal", "SSO", "sso");
+    /// AWS Security Token Service.
+    pub const STS: Self = Self::new("STS", "sts", "sts", "STS", "sts");
+
+    const fn new(
+        title: &'static str,
+        endpoint_prefix: &'static str,
+        signing_name: &'static str,
+        settings_name: &'static str,
+        iam_prefix: &'static str,
+    ) -> Self {
+        Self { title, endpoint_prefix, signing_name, settings_name, iam_prefix }
+    }
+
+    /// Returns the environment variable that overrides the endpoint of this service.
+    pub fn endpoint_variable(&self) -> String {
+        format!("AWS_ENDPOINT_URL_{}", self.settings_name)
+    }
+
+    /// Returns the key of this service in settings.
+    pub fn settings_key(&self) -> String {
+        self.settings_name.to_ascii_lowercase()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,7 +233,9 @@ mod tests {
             (AwsService::CLOUD_CONTROL, "eu-west-1", PLAIN, "cloudcontrolapi.eu-west-1.amazonaws.com"),
             (AwsService::CLOUD_CONTROL, "us-gov-west-1", FIPS, "cloudcontrolapi-fips.us-gov-west-1.amazonaws.com"),
             (AwsService::CLOUD_CONTROL, "us-east-1", BOTH, "cloudcontrolapi-fips.us-east-1.api.aws"),
+            // China has other domains for dual-stack endpoints.
             (AwsService::KMS, "cn-north-1", DUAL, "kms.cn-north-1.api.amazonwebservices.com.cn"),
+            // Without "-fips": in GovCloud the ordinary endpoint is the FIPS one.
             (AwsService::STS, "us-gov-east-1", FIPS, "sts.us-gov-east-1.amazonaws.com"),
             (AwsService::STS, "us-east-2", FIPS, "sts-fips.us-east-2.amazonaws.com"),
             (AwsService::STS, "aws-global", PLAIN, "sts.amazonaws.com"),
@@ -156,6 +257,7 @@ mod tests {
         let key = "a%20b/%C3%A9.json";
         assert_eq!(url(aws, "state", Addressing::Automatic), format!("https://state.s3.eu-west-1.amazonaws.com/{key}"));
         assert_eq!(url(aws, "state", Addressing::Path), format!("{aws}/state/{key}"));
+        // Dots would break the certificate, and capital letters are no valid host name.
         assert_eq!(url(aws, "a.b.c", Addressing::Automatic), format!("{aws}/a.b.c/{key}"));
         assert_eq!(url(aws, "Old_One", Addressing::Automatic), format!("{aws}/Old_One/{key}"));
         assert_eq!(
@@ -166,10 +268,22 @@ mod tests {
 
     #[test]
     fn queries_are_encoded_and_bad_paths_refused() {
+        // In a query a slash is encoded, and a space is %20 rather than "+": the signature is computed over this form.
         let query = [("list-type".to_owned(), "2".to_owned()), ("prefix".to_owned(), "a/b c".to_owned())];
         let url = request_url("https://h", None, "", &query).unwrap();
         assert_eq!(url.as_str(), "https://h/?list-type=2&prefix=a%2Fb%20c");
         assert!(request_url("https://h", None, "a/../b", &[]).is_err());
         assert!(request_url("h", None, "/", &[]).unwrap_err().to_string().contains("https://HOST"));
+    }
+
+    #[test]
+    fn regions_belong_to_partitions() {
+        let id = |region: &str| Partition::of_region(region).id;
+        assert_eq!((id("eu-west-1"), id("cn-north-1"), id("us-gov-west-1")), ("aws", "aws-cn", "aws-us-gov"));
+        assert_eq!(
+            (id("us-iso-east-1"), id("us-isob-east-1"), id("eusc-de-east-1")),
+            ("aws-iso", "aws-iso-b", "aws-eusc")
+        );
+        assert_eq!((id("us-east-1"), id("il-central-1")), ("aws", "aws"));
     }
 }

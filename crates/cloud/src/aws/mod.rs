@@ -1,24 +1,21 @@
 //! AWS: credentials from the official chain, endpoints, signed requests with retries.
 
 mod client;
-mod clock;
 mod connector;
 mod credentials;
 mod endpoint;
 mod error;
 mod loading;
-mod partition;
 mod request;
 mod roles;
-mod service;
 mod settings;
 mod signing;
 
 pub use client::{AwsClient, CallerIdentity};
 pub use credentials::AwsKeys;
 pub use endpoint::Addressing;
+pub use endpoint::AwsService;
+pub use endpoint::Partition;
 pub use error::{AwsError, CredentialsProblem, RequestError, ServiceError};
-pub use partition::Partition;
 pub use request::{AwsRequest, AwsResponse};
-pub use service::AwsService;
 pub use settings::{AssumeRole, AwsSettings, IpStack, MetadataService, WebIdentityRole, WebIdentityToken};
