@@ -30,7 +30,7 @@ fn all() -> &'static [Function] {
                     "Parses a string in the syntax of a `.tfvars` file, and returns an object with an attribute for each \
                      variable. Values must be constants, without references or function calls.",
                 ),
-                call: tfvars,
+                call: decode_tfvars,
             },
             Function {
                 name: "encode_expr",
@@ -51,7 +51,7 @@ fn all() -> &'static [Function] {
                     "Encodes an object in the syntax of a `.tfvars` file",
                     "Encodes an object in the syntax of a `.tfvars` file, with a variable for each attribute.",
                 ),
-                call: tfvars,
+                call: encode_tfvars,
             },
         ]
     });
@@ -62,6 +62,7 @@ fn signature(parameter: (&str, Type), result: Type, summary: &str, description: 
     let parameter = Parameter {
         name: parameter.0.into(),
         ty: parameter.1,
+        // The evaluator rejects null before the call, as in Terraform.
         allow_null: false,
         // The evaluator then returns unknown without a call.
         allow_unknown: false,
@@ -89,6 +90,7 @@ pub(crate) fn find(name: &str) -> Option<Arc<FunctionSignature>> {
 
 pub(crate) fn call(request: &CallFunctionRequest) -> Result<Value, FunctionError> {
     let failed = |text: String, argument| Err(FunctionError { argument, ..FunctionError::new(text) });
+    // The evaluator resolves names first, so this error shows only for calls over a plugin.
     let Some(function) = all().iter().find(|function| *function.name == *request.name) else {
         return failed(format!("no function named {:?}", request.name), None);
     };
@@ -100,15 +102,16 @@ pub(crate) fn call(request: &CallFunctionRequest) -> Result<Value, FunctionError
 }
 
 /// The pseudo file name in diagnostics.
-const NAME: &str = "<decode_tfvars argument>";
+const PSEUDO_FILE: &str = "<decode_tfvars argument>";
 
 /// Decodes the variable assignments in a string into an object.
-pub(super) fn tfvars(text: &Value) -> Result<Value, CallError> {
+fn decode_tfvars(text: &Value) -> Result<Value, CallError> {
     let sources = Sources::new();
-    let Some(file) = sources.add(NAME, text.as_str().unwrap_or_default()) else {
+    let Some(file) = sources.add(PSEUDO_FILE, text.as_str().unwrap_or_default()) else {
         return Err(CallError::TooLong);
     };
     let (parsed, problems) = groma_hcl::parse_file(&file);
+    // Stage by stage, so that the error names the first thing that is wrong: syntax, then blocks, then values.
     check(&problems, &sources, CallError::Syntax)?;
     let (attributes, problems) = parsed.body.attributes();
     check(&problems, &sources, CallError::NoAssignment)?;
@@ -125,6 +128,7 @@ pub(super) fn tfvars(text: &Value) -> Result<Value, CallError> {
 
 /// Formats the first error on one line: context, location, and reason.
 fn check(problems: &Diagnostics, sources: &Sources, error: impl FnOnce(String) -> CallError) -> Result<(), CallError> {
+    // Warnings, such as those about deprecated syntax, do not prevent a result.
     let Some(problem) = problems.iter().find(|problem| problem.is_error()) else { return Ok(()) };
     let position = location(problem, sources);
     Err(error(format!("{position}{}: {}", problem.summary, problem.detail.trim_end_matches('.'))))
@@ -141,7 +145,7 @@ fn location(problem: &Diagnostic, sources: &Sources) -> String {
 const MAX_DEPTH: usize = 512;
 
 /// Encodes `value` as a formatted expression.
-pub(super) fn expression(value: &Value) -> String {
+fn expression(value: &Value) -> String {
     // The formatter accepts only complete files, so the expression is formatted as an argument.
     const NAME: &str = "x = ";
     let mut text = NAME.to_owned();
@@ -153,7 +157,7 @@ pub(super) fn expression(value: &Value) -> String {
 }
 
 /// Encodes an object or map as variable assignments.
-pub(super) fn tfvars(value: &Value) -> Result<Value, CallError> {
+fn encode_tfvars(value: &Value) -> Result<Value, CallError> {
     let pairs: Vec<(&Name, &Value)> = match value.kind() {
         Kind::Object(object) => object.iter().collect(),
         Kind::Map(map) => map.iter().collect(),
@@ -164,9 +168,11 @@ pub(super) fn tfvars(value: &Value) -> Result<Value, CallError> {
     };
     let mut text = String::new();
     for (name, value) in pairs {
+        // Refused instead of quoted: in a variables file only identifiers can be names.
         if !is_identifier(name) {
             return Err(CallError::VariableName(name.to_string()));
         }
+        // Writing to a string cannot fail.
         let _ = write!(text, "{name} = ");
         write_value(value, &mut text, 0);
         text.push('\n');
@@ -176,6 +182,7 @@ pub(super) fn tfvars(value: &Value) -> Result<Value, CallError> {
 
 fn write_value(value: &Value, text: &mut String, depth: usize) {
     if depth > MAX_DEPTH {
+        // The depth is never reached by real values, so a wrong result here is better than an overflow of the stack.
         return text.push_str("null");
     }
     match value.kind() {
@@ -201,10 +208,12 @@ fn write_value(value: &Value, text: &mut String, depth: usize) {
 
 fn write_pairs<'a>(pairs: impl ExactSizeIterator<Item = (&'a Name, &'a Value)>, text: &mut String, depth: usize) {
     if pairs.len() == 0 {
+        // On one line, as the formatter leaves it and Terraform writes it.
         return text.push_str("{}");
     }
     text.push_str("{\n");
     for (key, value) in pairs {
+        // Keywords such as `for` and `null` are valid keys without quotes.
         if is_identifier(key) {
             text.push_str(key);
         } else {
@@ -219,7 +228,7 @@ fn write_pairs<'a>(pairs: impl ExactSizeIterator<Item = (&'a Name, &'a Value)>, 
 
 /// The reason why a function has no result for its argument.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(super) enum CallError {
+enum CallError {
     #[error("an object with a value for each variable is required, not {0}")]
     NoObject(String),
     #[error(

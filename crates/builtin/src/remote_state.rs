@@ -54,8 +54,10 @@ pub(crate) fn read<'a>(
     host: &Host,
 ) -> Answer<'a, ReadDataResponse> {
     let (config, address) = (request.config, request.address);
+    // Chosen by the address of the data source: `remote_state_data_sources` has a block for each.
     let encryption = remote.of(&address.as_ref().map(ToString::to_string).unwrap_or_default()).cloned();
     let backend = text(&config, "backend").unwrap_or_default();
+    // Local files are read here and at once; all other backends need requests.
     if matches!(&*backend, "local" | "_local") {
         let content = read_file(&config);
         return Answer::ready(answered(config, content, encryption.as_deref(), address.as_ref()));
@@ -69,6 +71,7 @@ pub(crate) fn read<'a>(
     Answer::pending(async move {
         let location = store.location(&workspace);
         let content = match store.read_async(&workspace).await {
+            // A lock on a new state may leave an empty object, which is no state yet.
             Ok(Some(found)) if !groma_state::file::is_blank(&found.bytes) => Ok((found.bytes, location)),
             Ok(_) => Err(missing(&location)),
             Err(problem) => Err(ProviderDiagnostic::error(problem.summary(), problem.detail())),
@@ -89,6 +92,7 @@ fn connected(backend: &str, config: &Value, host: &Host) -> Result<(RemoteBacken
         );
         return Err(at("backend", detail).into());
     };
+    // Settings may come from sensitive variables; the backend only gets plain values.
     let settings = config.attribute("config").unwrap_or(Value::NULL).unmark_deep().0;
     let all = |problems: Vec<ArgumentError>| -> ProviderDiagnostics {
         problems.iter().map(|problem| at("config", problem.to_string())).collect()
@@ -99,6 +103,7 @@ fn connected(backend: &str, config: &Value, host: &Host) -> Result<(RemoteBacken
         ConnectError::Store(problem) => at("config", problem.detail()).into(),
     })?;
     let workspace = text(config, "workspace").filter(|name| !name.is_empty()).unwrap_or_else(|| "default".to_owned());
+    // Checked here, because such a backend would silently read its only state.
     if workspace != "default" && !store.has_workspaces() {
         return Err(at("workspace", store.no_workspaces().detail()).into());
     }
@@ -122,6 +127,7 @@ fn answered(
 
 fn with_outputs(config: &Value, outputs: Value) -> Value {
     let attributes = config.as_object().into_iter().flat_map(|object| object.iter());
+    // All other attributes equal the configuration, which the contract for data sources demands.
     let filled = attributes
         .map(|(name, value)| (name.clone(), if &**name == "outputs" { outputs.clone() } else { value.clone() }));
     Value::object(filled.collect::<Vec<_>>())
@@ -149,7 +155,7 @@ fn outputs(
     content: Vec<u8>,
     location: &str,
     encryption: Option<&Encryption>,
-    address: &str,
+    address: Option<&ResourceInstance>,
 ) -> Result<Value, ProviderDiagnostic> {
     let content = opened(content, encryption, location)?;
     let mut outputs: BTreeMap<Name, Value> = BTreeMap::new();
@@ -196,6 +202,7 @@ fn location(config: &Value) -> PathBuf {
     match workspace {
         None => PathBuf::from(text(&settings, "path").unwrap_or_else(|| "terraform.tfstate".to_owned())),
         Some(name) => {
+            // The directory layout of the local backend; `path` applies to the default workspace only.
             let directory = text(&settings, "workspace_dir").unwrap_or_else(|| "terraform.tfstate.d".to_owned());
             PathBuf::from(directory).join(name).join("terraform.tfstate")
         }
@@ -213,6 +220,7 @@ fn stored(content: &[u8], address: Option<&ResourceInstance>) -> Result<Vec<(Nam
     let marked = |(name, output): (Name, OutputValue)| {
         let value = match output.deprecated {
             Some(message) => {
+                // The mark lets a warning name the output and the data source at each use (Terraform 1.15).
                 let origin = DeprecationOrigin::RemoteOutput { data: address.cloned(), name: name.clone() };
                 output.value.with_marks(&Marks::deprecated(Deprecation { message, origin }))
             }
@@ -255,12 +263,14 @@ impl Backend {
             let schema = (ty.schema)();
             let names = || schema.arguments().iter();
             let required = names().filter(|argument| argument.is_required());
+            // What a variable sets need not be in the configuration.
             let required = required.filter(|argument| host.environment.first(argument.environment()).is_none());
             let settings = names().map(Argument::name).collect();
             return found(required.map(Argument::name).collect(), Some(settings), Some(schema));
         }
         let (_, required) = OTHERS.iter().find(|(known, _)| *known == name)?;
         let settings = match name {
+            // The other lists are not complete, so unknown settings of those backends are not reported.
             "local" => Some(vec!["path", "workspace_dir"]),
             "cloud" | "remote" => Some(vec!["hostname", "organization", "token", "workspaces"]),
             _ => None,
@@ -272,6 +282,7 @@ impl Backend {
         let mut names: Vec<&str> = registry::all().iter().map(|ty| ty.name).collect();
         names.extend(OTHERS.iter().map(|(name, _)| *name));
         names.sort_unstable();
+        // A backend may be in both tables while its store is being written.
         names.dedup();
         names
     }
@@ -300,6 +311,7 @@ fn error(summary: &str, detail: String, argument: &str) -> ProviderDiagnostic {
 
 fn backend_problem(config: &Value, host: &Host) -> Option<ProviderDiagnostic> {
     const SUMMARY: &str = "Invalid backend configuration";
+    // An unknown name is checked when the data source is read.
     let name = config.attribute("backend")?.unmark().0;
     let name = name.as_str()?;
     // The peers' name for the local backend without the wrapper for remote runs.
@@ -313,6 +325,7 @@ fn backend_problem(config: &Value, host: &Host) -> Option<ProviderDiagnostic> {
     let problem = match settings.as_object() {
         Some(object) => settings_problem(&backend, &object),
         None if settings.is_null() => backend.required.first().map(|missing| missing_setting(missing)),
+        // Unknown settings cannot be checked yet.
         None if may_be_object(&settings) => None,
         None => Some("an object is required".to_owned()),
     };
@@ -334,11 +347,13 @@ fn settings_problem(backend: &Backend, given: &ObjectView<'_>) -> Option<String>
     {
         return Some(format!("unsupported setting {name:?}; the supported settings are {}", known.join(", ")));
     }
+    // Unknown values count as set.
     if let Some(missing) = backend.required.iter().find(|name| given.get(name).is_none_or(Value::is_null)) {
         return Some(missing_setting(missing));
     }
     if let Some(schema) = backend.schema {
         let given = given.iter().map(|(name, value)| (name.clone(), value.unmark_deep().0));
+        // The first problem suffices: the message is about the argument `config` as a whole.
         let problems = schema.conform(&Value::object(given.collect::<Vec<_>>())).err()?;
         return problems.first().map(|problem| problem.to_string().trim_end_matches('.').to_owned());
     }

@@ -1,4 +1,4 @@
-//! AES-GCM. The ciphertext is the nonce, the encrypted text and the tag, in this order.
+//! Encryption methods, and AES-GCM, whose ciphertext is the nonce, the encrypted text and the tag, in this order.
 
 use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::rand;
@@ -66,6 +66,7 @@ impl Cipher {
 
     /// Decrypts a text. Returns `None` if key or additional data differ, or if the ciphertext was modified.
     pub(crate) fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
+        // A ciphertext shorter than its nonce is damaged, which is reported like a key that does not fit.
         let (nonce, text) = sealed.split_first_chunk::<NONCE_LEN>()?;
         let mut text = text.to_vec();
         let nonce = Nonce::assume_unique_for_key(*nonce);
@@ -84,7 +85,7 @@ pub enum Method {
     AesGcm {
         /// Supplies keys of 16, 24 or 32 bytes.
         keys: KeyProvider,
-        /// Additional authenticated data.
+        /// Additional authenticated data (the argument `aad`).
         associated: Vec<u8>,
     },
     /// `external`: programs encrypt and decrypt.
@@ -109,6 +110,7 @@ impl Method {
     /// Fails if AES-GCM does not support the length.
     pub fn check(&self) -> Result<(), EncryptionError> {
         let Self::AesGcm { keys, .. } = self else { return Ok(()) };
+        // Key services reveal the length of a key only when they generate one; `Cipher::new` checks it then.
         let wrong = keys.key_length().filter(|length| !KEY_LENGTHS.contains(length));
         wrong.map_or(Ok(()), |length| Err(wrong_length(length)))
     }
@@ -132,9 +134,12 @@ impl Method {
         match self {
             Self::Unencrypted => Ok(None),
             Self::AesGcm { keys, associated } => {
+                // A key of another length cannot be the one that encrypted the file, so another method is tried instead
+                // of failing.
                 let key = keys.recover(metadata)?.filter(|key| KEY_LENGTHS.contains(&key.len()));
                 key.map(|key| Cipher::new(&key, associated).map(Sealer::AesGcm)).transpose()
             }
+            // Without a key provider the programs have keys of their own, so every file is passed to them.
             Self::External { keys: None, programs } => {
                 Ok(Some(Sealer::External { key: None, programs: programs.clone() }))
             }
@@ -183,6 +188,7 @@ mod tests {
             assert_eq!(cipher.open(&sealed).unwrap(), b"secret");
             assert!(Cipher::new(&vec![8; length], b"with").unwrap().open(&sealed).is_none());
             assert!(Cipher::new(&vec![7; length], b"").unwrap().open(&sealed).is_none());
+            // Every byte counts: nonce, text and tag.
             for at in 0..sealed.len() {
                 let mut changed = sealed.clone();
                 changed[at] ^= 1;

@@ -14,16 +14,14 @@ mod pbkdf2;
 mod program;
 mod services;
 
-pub use crate::cipher::Method;
-pub use crate::encryption::RemoteEncryption;
-pub use crate::program::{ExternalKeys, ExternalMethod};
-pub use encryption::{Encryption, Opened};
+pub use cipher::Method;
+pub use encryption::{Encryption, Opened, RemoteEncryption};
 pub use envelope::{Lineage, is_sealed, is_sealed_plan};
 pub use error::{EncryptionError, KeyError};
 pub use key_provider::{GeneratedKey, KeyProvider, KeyService, KeySource, Secret, StaticKeys};
 pub use keyring::Keyring;
 pub use pbkdf2::{HashFunction, Pbkdf2};
-pub use program::Program;
+pub use program::{ExternalKeys, ExternalMethod, Program};
 pub use services::{
     Argument, ArgumentType, ArgumentValue, ArgumentValues, KeyServices, Need, SERVICES, service_arguments,
 };

@@ -1,4 +1,5 @@
-//! External programs that supply keys, or encrypt and decrypt, over their standard streams.
+//! External programs that supply keys, or encrypt and decrypt, over their standard streams: the key provider and the
+//! method `external`.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -85,6 +86,7 @@ impl Program {
             KeyError::program(format!("the program {:?} did not answer within {seconds} seconds", self.name))
         };
         let remaining = || deadline.saturating_duration_since(Instant::now());
+        // The header comes first and alone, so that a program of another kind is recognized before it ends.
         let header = streams.output.recv_timeout(remaining()).map_err(|_| timed_out())?;
         let header_check = check_header(&header, magic);
         if let Err(problem) = &header_check
@@ -100,6 +102,7 @@ impl Program {
             })? {
                 Some(status) => break status,
                 None if remaining().is_zero() => return Err(timed_out()),
+                // The standard library has no wait with a deadline.
                 None => thread::sleep(Duration::from_millis(1)),
             }
         };
@@ -113,6 +116,7 @@ impl Program {
 
     /// Builds the error for a problem, with the standard error of the program.
     fn failure(&self, problem: &str, streams: &Streams) -> KeyError {
+        // The program may still run and keep the stream open; the message is then without it.
         let stderr = streams.stderr.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
         let stderr = String::from_utf8_lossy(&stderr);
         let stderr = stderr.trim();
@@ -151,6 +155,7 @@ impl Streams {
     fn open(child: &mut Child, input: Vec<u8>) -> io::Result<Self> {
         let (output, output_end) = mpsc::channel();
         let (stderr_sender, stderr_end) = mpsc::channel();
+        // A thread for each stream: a program that writes before it has read everything would block with a full pipe.
         if let Some(mut stdin) = child.stdin.take() {
             // Writing fails if the program ends early; its exit status then says more than the write error.
             spawn_thread("program input", move || _ = stdin.write_all(&input))?;
@@ -169,6 +174,7 @@ impl Streams {
             spawn_thread("program errors", move || {
                 let mut bytes = Vec::new();
                 let _ = stderr.read_to_end(&mut bytes);
+                // The end is kept, because programs print the cause of a failure last.
                 let start = bytes.len().saturating_sub(STDERR_LIMIT);
                 let _ = stderr_sender.send(bytes.split_off(start));
             })?;
@@ -179,45 +185,6 @@ impl Streams {
 
 fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map(|_| ())
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    fn run(script: &str) -> Result<Vec<u8>, KeyError> {
-        let words = ["sh", "-c", script].map(str::to_owned);
-        Program::new(words.to_vec())?.run("Magic", b"in".to_vec())
-    }
-
-    const HEADER: &str = r#"echo '{"magic":"Magic","version":1,"more":true}';"#;
-
-    #[test]
-    fn program_receives_input_and_returns_output_after_the_header() {
-        assert_eq!(run(&format!("{HEADER} printf 'got '; cat")).unwrap(), b"got in");
-        // More than a pipe holds, in both directions at once.
-        let big = vec![b'x'; 1 << 20];
-        let words = ["sh", "-c", &format!("{HEADER} cat")].map(str::to_owned);
-        assert_eq!(Program::new(words.to_vec()).unwrap().run("Magic", big.clone()).unwrap(), big);
-    }
-
-    #[test]
-    fn failed_and_unsuitable_programs_are_reported() {
-        let failed = run("echo no such key >&2; exit 3").unwrap_err().to_string();
-        assert!(failed.contains("exit status: 3") && failed.contains("standard error: no such key"), "{failed}");
-        let late = run(&format!("{HEADER} cat; exit 4")).unwrap_err().to_string();
-        assert!(late.contains("exit status: 4"), "{late}");
-        // Returns at once, although the program still runs.
-        let other = run("echo hello; exec sleep 50").unwrap_err().to_string();
-        assert!(other.contains(r#"begin its output with the line {"magic":"Magic","version":1}"#), "{other}");
-        assert!(run("").unwrap_err().to_string().contains("begin its output with the line"));
-        let newer = run(r#"echo '{"magic":"Magic","version":2}'; exec sleep 50"#).unwrap_err().to_string();
-        assert!(newer.contains("version 2"), "{newer}");
-        let missing =
-            Program::new(vec!["./not-there".into()]).unwrap().run("Magic", Vec::new()).unwrap_err().to_string();
-        assert!(missing.contains("cannot start the program \"./not-there\""), "{missing}");
-        assert!(Program::new(Vec::new()).is_err() && Program::new(vec![String::new()]).is_err());
-    }
 }
 
 const KEYS_MAGIC: &str = "OpenTofu-External-Key-Provider";
@@ -275,6 +242,8 @@ impl KeyService for ExternalKeys {
             None => KeyMetadata::default(),
             Some(metadata) => match serde_json::from_slice(metadata) {
                 Ok(metadata) => metadata,
+                // Metadata of another shape belongs to another provider of the same name, so this one has no key for
+                // the file.
                 Err(_) => return Ok(None),
             },
         };
@@ -323,6 +292,7 @@ fn run(program: &Program, key: Option<&[u8]>, payload: &[u8]) -> Result<Vec<u8>,
 
 /// Parses the first JSON document of an output. Errors never quote it, because it holds secrets.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, KeyError> {
+    // Only the first document counts; programs may print more after it.
     match serde_json::Deserializer::from_slice(bytes).into_iter().next() {
         Some(Ok(answer)) => Ok(answer),
         Some(Err(error)) => Err(KeyError::response(format!(
@@ -335,6 +305,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, KeyError> {
 }
 
 fn key(text: Option<String>) -> Result<Option<Vec<u8>>, KeyError> {
+    // An empty key means none, which a program prints that only encrypts or only decrypts.
     match text.filter(|text| !text.is_empty()) {
         None => Ok(None),
         Some(text) => {
@@ -347,4 +318,43 @@ fn key(text: Option<String>) -> Result<Option<Vec<u8>>, KeyError> {
 /// Decodes Base64 with line breaks, which tools such as `base64` insert.
 fn base64(text: &str) -> Option<Vec<u8>> {
     BASE64_STANDARD.decode(text.replace(['\r', '\n'], "")).ok()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn run(script: &str) -> Result<Vec<u8>, KeyError> {
+        let words = ["sh", "-c", script].map(str::to_owned);
+        Program::new(words.to_vec())?.run("Magic", b"in".to_vec())
+    }
+
+    const HEADER: &str = r#"echo '{"magic":"Magic","version":1,"more":true}';"#;
+
+    #[test]
+    fn program_receives_input_and_returns_output_after_the_header() {
+        assert_eq!(run(&format!("{HEADER} printf 'got '; cat")).unwrap(), b"got in");
+        // More than a pipe holds, in both directions at once.
+        let big = vec![b'x'; 1 << 20];
+        let words = ["sh", "-c", &format!("{HEADER} cat")].map(str::to_owned);
+        assert_eq!(Program::new(words.to_vec()).unwrap().run("Magic", big.clone()).unwrap(), big);
+    }
+
+    #[test]
+    fn failed_and_unsuitable_programs_are_reported() {
+        let failed = run("echo no such key >&2; exit 3").unwrap_err().to_string();
+        assert!(failed.contains("exit status: 3") && failed.contains("standard error: no such key"), "{failed}");
+        let late = run(&format!("{HEADER} cat; exit 4")).unwrap_err().to_string();
+        assert!(late.contains("exit status: 4"), "{late}");
+        // Returns at once, although the program still runs.
+        let other = run("echo hello; exec sleep 50").unwrap_err().to_string();
+        assert!(other.contains(r#"begin its output with the line {"magic":"Magic","version":1}"#), "{other}");
+        assert!(run("").unwrap_err().to_string().contains("begin its output with the line"));
+        let newer = run(r#"echo '{"magic":"Magic","version":2}'; exec sleep 50"#).unwrap_err().to_string();
+        assert!(newer.contains("version 2"), "{newer}");
+        let missing =
+            Program::new(vec!["./not-there".into()]).unwrap().run("Magic", Vec::new()).unwrap_err().to_string();
+        assert!(missing.contains("cannot start the program \"./not-there\""), "{missing}");
+        assert!(Program::new(Vec::new()).is_err() && Program::new(vec![String::new()]).is_err());
+    }
 }

@@ -32,11 +32,11 @@ pub struct Argument {
 /// The type of an argument.
 #[derive(Clone, Copy, Debug)]
 pub enum ArgumentType {
-    /// A string.
+    /// A string; an empty one counts as unset.
     String,
-    /// A whole number.
+    /// A whole number, such as a key length.
     Number,
-    /// A boolean.
+    /// A boolean; numbers and strings are converted.
     Bool,
     /// A map of strings.
     Map,
@@ -76,17 +76,17 @@ pub struct ArgumentValues(BTreeMap<String, ArgumentValue>);
 /// The value of an argument.
 #[derive(Clone)]
 pub enum ArgumentValue {
-    /// For [`ArgumentType::String`].
+    /// The value of an [`ArgumentType::String`].
     String(String),
-    /// For [`ArgumentType::Number`].
+    /// The value of an [`ArgumentType::Number`].
     Number(i64),
-    /// For [`ArgumentType::Bool`].
+    /// The value of an [`ArgumentType::Bool`].
     Bool(bool),
-    /// For [`ArgumentType::Map`].
+    /// The value of an [`ArgumentType::Map`].
     Map(BTreeMap<String, String>),
-    /// For [`ArgumentType::StringList`].
+    /// The value of an [`ArgumentType::StringList`].
     StringList(Vec<String>),
-    /// For [`ArgumentType::Object`].
+    /// The value of an [`ArgumentType::Object`].
     Object(ArgumentValues),
 }
 
@@ -127,7 +127,7 @@ impl ArgumentValues {
         }
     }
 
-    /// Returns a boolean.
+    /// Returns a boolean, or `None` if it is not set.
     pub fn bool(&self, name: &str) -> Option<bool> {
         match self.0.get(name) {
             Some(ArgumentValue::Bool(flag)) => Some(*flag),

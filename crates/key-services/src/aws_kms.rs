@@ -63,6 +63,7 @@ impl AwsKms {
 
     /// Calls an operation of the service.
     fn call(&self, operation: &'static str, document: &Json) -> Result<Json, KeyError> {
+        // Before every call, because the credentials may change between them; without either list it costs no request.
         self.check_account()?;
         // The target has the historical name of the KMS API.
         let body = document.to_string().into_bytes();
@@ -88,7 +89,7 @@ impl AwsKms {
     }
 }
 
-/// Translates an error of the client, which tells the operation and the service already.
+/// Translates an error of the client, which already names the operation and the service.
 fn request_error(error: RequestError) -> KeyError {
     match error {
         RequestError::Client(error) => KeyError::Credentials(error.to_string()),
@@ -117,6 +118,7 @@ impl KeyService for AwsKms {
     fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
         let metadata = metadata.and_then(|metadata| serde_json::from_slice::<KeyMetadata>(metadata).ok());
         let Some(metadata) = metadata.filter(|metadata| !metadata.ciphertext_blob.is_empty()) else { return Ok(None) };
+        // The key ID is optional for symmetric keys, but with it AWS refuses ciphertexts of any other key.
         let mut document = json!({ "KeyId": self.key_id, "CiphertextBlob": metadata.ciphertext_blob });
         // The recorded context, not the configured one: decryption needs the one that the key was generated with.
         if !metadata.encryption_context.is_empty() {
@@ -135,6 +137,7 @@ pub(crate) fn aws_settings(arguments: &ArgumentValues, environment: Environment)
     let paths = |name: &str| arguments.strings(name).into_iter().map(Into::into).collect();
     let keys = text("access_key").zip(text("secret_key"));
     let mode = text("ec2_metadata_service_endpoint_mode");
+    // The SDK would report another value only when it reaches the metadata service.
     if let Some(mode) = mode.as_ref().filter(|mode| !["IPv4", "IPv6"].contains(&mode.as_str())) {
         return Err(KeyError::Argument(format!(
             "ec2_metadata_service_endpoint_mode must be \"IPv4\" or \"IPv6\", not {mode:?}"
@@ -142,6 +145,7 @@ pub(crate) fn aws_settings(arguments: &ArgumentValues, environment: Environment)
     }
     let sts = arguments.object("endpoints").and_then(|endpoints| endpoints.string("sts"));
     let bundle = text("custom_ca_bundle");
+    // The argument counts retries, and the client counts attempts.
     let attempts = arguments.number("max_retries").and_then(|retries| u32::try_from(retries).ok()?.checked_add(1));
     Ok(AwsSettings {
         keys: keys.map(|(id, secret)| AwsKeys::new(id, secret, text("token"))),
@@ -158,6 +162,7 @@ pub(crate) fn aws_settings(arguments: &ArgumentValues, environment: Environment)
             dual_stack: arguments.bool("use_dualstack_endpoint"),
         },
         metadata: MetadataService {
+            // False leaves the decision to AWS_EC2_METADATA_DISABLED, as if it were not set.
             enabled: arguments.bool("skip_metadata_api_check").filter(|skips| *skips).map(|_| false),
             endpoint: text("ec2_metadata_service_endpoint"),
             endpoint_mode: mode,

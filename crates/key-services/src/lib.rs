@@ -20,7 +20,7 @@ pub struct CloudKeyServices {
 }
 
 impl CloudKeyServices {
-    /// Creates the services.
+    /// Creates the services, which read unset arguments from `environment`.
     pub fn new(environment: Environment) -> Self {
         Self { environment }
     }

@@ -139,6 +139,7 @@ pub(crate) fn name_of(path: &str, protocol: Protocol) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match protocol {
         Protocol::V6 => name,
+        // Unknown names pass through unchanged: the server then reports them as unimplemented.
         Protocol::V5 => NAMES.iter().find(|(v5, _)| *v5 == name).map_or(name, |(_, v6)| v6),
     }
 }

@@ -5,15 +5,12 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
-use super::endpoint::AwsService;
-use super::endpoint::Partition;
-use super::endpoint::{default_url, request_url, signing_region};
+use super::endpoint::{AwsService, Partition, default_url, request_url, signing_region};
 use super::error::{AwsError, RequestError, ServiceError};
 use super::loading::{Loaded, explained};
 use super::request::{AwsRequest, AwsResponse, Signature};
 use super::settings::{AwsSettings, with_scheme};
-use super::signing::Clock;
-use super::signing::sign_request;
+use super::signing::{Clock, sign_request};
 use crate::background;
 use crate::http::{HeaderName, HeaderValue, HttpError, HttpRequest, HttpResponse, Method, Transport, Url};
 use crate::retry::Backoff;

@@ -14,8 +14,7 @@ use aws_types::service_config::ServiceConfigKey;
 
 use super::connector::Connector;
 use super::credentials::Cached;
-use super::endpoint::AwsService;
-use super::endpoint::Variant;
+use super::endpoint::{AwsService, Variant};
 use super::error::{AwsError, CredentialsProblem};
 use super::roles::{RoleProvider, TokenSource, WebIdentityProvider};
 use super::settings::{AssumeRole, AwsSettings, WebIdentityRole, WebIdentityToken, with_scheme};

@@ -13,9 +13,7 @@ mod signing;
 
 pub use client::{AwsClient, CallerIdentity};
 pub use credentials::AwsKeys;
-pub use endpoint::Addressing;
-pub use endpoint::AwsService;
-pub use endpoint::Partition;
+pub use endpoint::{Addressing, AwsService, Partition};
 pub use error::{AwsError, CredentialsProblem, RequestError, ServiceError};
 pub use request::{AwsRequest, AwsResponse};
 pub use settings::{AssumeRole, AwsSettings, IpStack, MetadataService, WebIdentityRole, WebIdentityToken};

@@ -1,7 +1,6 @@
 //! Requests to services of AWS, and their responses.
 
-use super::endpoint::Addressing;
-use super::endpoint::AwsService;
+use super::endpoint::{Addressing, AwsService};
 use crate::http::{HeaderMap, HttpRequest, Method};
 
 /// A request before it is signed. Not `Debug`, because headers and body may contain secrets.

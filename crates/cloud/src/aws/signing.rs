@@ -100,7 +100,6 @@ impl Clock {
 mod tests {
     use super::*;
     use crate::http::{Method, Url};
-    use std::time::{Duration, UNIX_EPOCH};
 
     fn signed(url: &str, region: &str) -> HttpRequest {
         let mut request = HttpRequest::new(Method::GET, Url::parse(url).unwrap());

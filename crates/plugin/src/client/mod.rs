@@ -87,6 +87,7 @@ impl Plugin {
         let kept = cache.read()?;
         // Invalid cached schemas count as a cache miss: the provider is then asked again.
         let schemas = Schemas::new(kept.protocol()?, kept.schemas, kept.identities).ok()?;
+        // Some providers initialize themselves in the schema call. They must be asked in every run.
         let known = schemas.declared().capabilities.get_provider_schema_optional.then(|| Arc::new(schemas))?;
         let setup = SessionSetup {
             address: address.clone(),
@@ -121,6 +122,7 @@ impl Plugin {
         R: Send + 'static,
         F: Future<Output = Result<R, ProviderDiagnostics>> + Send + 'static,
     {
+        // Starts the process if this is the first call that needs it.
         let session = self.process.session();
         let (answer, answered) = oneshot::channel();
         let queued = self.process.host().spawn(Box::pin(async move {
@@ -132,6 +134,7 @@ impl Plugin {
             let _ = answer.send(outcome);
         }));
         if let Err(problem) = queued {
+            // The task was dropped unsent, so the call had no effect.
             return Answer::ready(on_error(not_begun(&problem.to_string())));
         }
         Answer::pending(async move {
@@ -215,6 +218,7 @@ impl Provider for Plugin {
     fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
         let (new_state, private) = (request.current_state.clone(), Arc::clone(&request.private));
         let new_identity = request.current_identity.clone();
+        // A failed read leaves the object, its private data and its identity as they were.
         let on_error = |diagnostics| ReadResponse { new_state, private, deferred: None, new_identity, diagnostics };
         self.call(|session| resources::read(session, request), on_error)
     }
@@ -229,6 +233,7 @@ impl Provider for Plugin {
 
     fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
         let private = Arc::clone(&request.planned_private);
+        // Nothing is known about the object after a failed call, so the engine falls back on the prior state.
         let on_error = |diagnostics| ApplyResponse {
             new_state: None,
             private,
@@ -266,7 +271,7 @@ impl Provider for Plugin {
     }
 
     fn validate_ephemeral(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.call(|session| resources::validate(session, request), |problems| problems)
+        self.call(|session| resources::validate_ephemeral(session, request), |problems| problems)
     }
 
     fn open_ephemeral(&self, request: OpenEphemeralRequest) -> Answer<'_, OpenEphemeralResponse> {
@@ -278,20 +283,21 @@ impl Provider for Plugin {
             deferred: None,
             diagnostics,
         };
-        self.call(|session| resources::open(session, request), on_error)
+        self.call(|session| resources::open_ephemeral(session, request), on_error)
     }
 
     fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> Answer<'_, EphemeralResponse> {
         let private = Arc::clone(&request.private);
         let on_error = |diagnostics| EphemeralResponse { renew_at: None, private, diagnostics };
-        self.call(|session| resources::renew(session, request), on_error)
+        self.call(|session| resources::renew_ephemeral(session, request), on_error)
     }
 
     fn close_ephemeral(&self, request: CloseEphemeralRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.call(|session| resources::close(session, request), |problems| problems)
+        self.call(|session| resources::close_ephemeral(session, request), |problems| problems)
     }
 
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
+        // Functions report one error instead of diagnostics.
         let on_error = |problems: ProviderDiagnostics| Err(FunctionError::of_call(&problems));
         self.call(|session| resources::call_function(session, request), on_error)
     }
@@ -301,16 +307,16 @@ impl Provider for Plugin {
     }
 
     fn validate_action(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.call(|session| streams::validate(session, request), |problems| problems)
+        self.call(|session| streams::validate_action(session, request), |problems| problems)
     }
 
     fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
         let on_error = |diagnostics| PlanActionResponse { deferred: None, diagnostics };
-        self.call(|session| streams::plan(session, request), on_error)
+        self.call(|session| streams::plan_action(session, request), on_error)
     }
 
     fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.call(|session| streams::invoke(session, request), |problems| problems)
+        self.call(|session| streams::invoke_action(session, request), |problems| problems)
     }
 
     fn list_schema(&self, type_name: &str) -> SchemaLookup {
@@ -318,7 +324,7 @@ impl Provider for Plugin {
     }
 
     fn validate_list(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.call(|session| streams::validate(session, request), |problems| problems)
+        self.call(|session| streams::validate_list(session, request), |problems| problems)
     }
 
     fn list_resource(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
@@ -327,7 +333,7 @@ impl Provider for Plugin {
 
     fn generate_config(&self, request: GenerateConfigRequest) -> Answer<'_, GenerateConfigResponse> {
         let on_error = |diagnostics| GenerateConfigResponse { config: Value::DYNAMIC, diagnostics };
-        self.call(|session| streams::generate(session, request), on_error)
+        self.call(|session| streams::generate_config(session, request), on_error)
     }
 
     fn state_store_schema(&self, type_name: &str) -> SchemaLookup {
@@ -380,6 +386,7 @@ impl Provider for Plugin {
         if self.stopped.swap(true, Ordering::SeqCst) {
             return;
         }
+        // A process that was not started has nothing to stop, and the request must not start it.
         let (Ok(runtime), Some(session)) = (self.process.host().handle(), self.process.session_if_started()) else {
             return;
         };

@@ -1,4 +1,4 @@
-//! Client side of calls for managed resources and data sources.
+//! Client side of calls for managed resources, data sources and ephemeral resources.
 
 use std::sync::Arc;
 
@@ -14,7 +14,6 @@ use prost::bytes::Bytes;
 
 use super::schemas::Kind;
 use super::session::Session;
-use crate::proto::v6;
 use crate::proto::v6::{self, ResourceIdentityData};
 use crate::{protocol, wire};
 
@@ -48,6 +47,7 @@ pub(super) async fn upgrade(session: Arc<Session>, request: UpgradeRequest) -> O
     };
     let response = session.call(protocol::UPGRADE, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
+    // After its own errors the provider need not return an object; decoding would add a misleading error.
     if diagnostics.has_errors() {
         return Ok(UpgradeResponse { upgraded_state: Value::DYNAMIC, diagnostics });
     }
@@ -69,6 +69,7 @@ pub(super) async fn upgrade_identity(
     let diagnostics = wire::diagnostics(response.diagnostics);
     let data = response.upgraded_identity.and_then(|identity| identity.identity_data);
     let upgraded_identity = match schema.identity_type() {
+        // A type without an identity schema has no identity to upgrade.
         Some(ty) if !diagnostics.has_errors() => session.decode(data.as_ref(), &ty)?,
         _ => Value::DYNAMIC,
     };
@@ -90,6 +91,7 @@ pub(super) async fn read(session: Arc<Session>, request: ReadRequest) -> Outcome
     let response = session.call(protocol::READ, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let new_state = match session.decode(response.new_state.as_ref(), ty) {
+        // The provider's errors explain the failure; the object stays as it was.
         Err(_) if diagnostics.has_errors() => request.current_state,
         decoded => decoded?,
     };
@@ -125,6 +127,7 @@ pub(super) async fn plan(session: Arc<Session>, request: PlanRequest) -> Outcome
     let response = session.call(protocol::PLAN, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let planned_state = match session.decode(response.planned_state.as_ref(), ty) {
+        // The plan is discarded because of the errors; any value of the right type will do.
         Err(_) if diagnostics.has_errors() => request.proposed_new_state,
         decoded => decoded?,
     };
@@ -178,6 +181,7 @@ pub(super) async fn import(session: Arc<Session>, request: ImportRequest) -> Out
     let schema = session.schema(Kind::Resource, &request.type_name)?;
     let (id, identity) = match request.target {
         ImportTarget::Id(id) => (id, None),
+        // The protocol expects exactly one of ID and identity.
         ImportTarget::Identity(value) => {
             (String::new(), identity_message(&session, Some(&value), schema.identity_type().as_ref())?)
         }
@@ -199,6 +203,7 @@ pub(super) async fn import(session: Arc<Session>, request: ImportRequest) -> Out
 }
 
 fn imported(session: &Session, one: &v6::import_resource_state::ImportedResource) -> Outcome<ImportedResource> {
+    // An import may return objects of other types, each decoded by its own schema.
     let schema = session.schema(Kind::Resource, &one.type_name)?;
     Ok(ImportedResource {
         type_name: one.type_name.as_str().into(),
@@ -218,6 +223,7 @@ pub(super) async fn move_state(session: Arc<Session>, request: MoveRequest) -> O
         target_type_name: request.target_type_name.to_string(),
         source_private: wire::private_bytes(&request.source_private),
         source_identity: request.source_identity.as_ref().map(wire::raw_json),
+        // State files do not record the version of an identity schema with the moved object.
         source_identity_schema_version: 0,
     };
     let response = session.call(protocol::MOVE, message).await?;
@@ -272,12 +278,14 @@ pub(super) fn identity_value(
 }
 
 fn version(version: u64) -> i64 {
+    // Versions come from state files; one that is too large is refused by the provider as newer than its own.
     i64::try_from(version).unwrap_or(i64::MAX)
 }
 
-type Outcome<T> = Result<T, ProviderDiagnostics>;
-
-pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
+pub(super) async fn validate_ephemeral(
+    session: Arc<Session>,
+    request: ValidateRequest,
+) -> Outcome<ProviderDiagnostics> {
     let schema = session.schema(Kind::Ephemeral, &request.type_name)?;
     let message = v6::validate_ephemeral_resource_config::Request {
         config: session.encode(&request.config, schema.block.implied_type())?,
@@ -286,7 +294,10 @@ pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) ->
     Ok(wire::diagnostics(session.call(protocol::VALIDATE_EPHEMERAL, message).await?.diagnostics))
 }
 
-pub(super) async fn open(session: Arc<Session>, request: OpenEphemeralRequest) -> Outcome<OpenEphemeralResponse> {
+pub(super) async fn open_ephemeral(
+    session: Arc<Session>,
+    request: OpenEphemeralRequest,
+) -> Outcome<OpenEphemeralResponse> {
     let schema = session.schema(Kind::Ephemeral, &request.type_name)?;
     let ty = schema.block.implied_type();
     let message = v6::open_ephemeral_resource::Request {
@@ -310,7 +321,10 @@ pub(super) async fn open(session: Arc<Session>, request: OpenEphemeralRequest) -
     })
 }
 
-pub(super) async fn renew(session: Arc<Session>, request: RenewEphemeralRequest) -> Outcome<EphemeralResponse> {
+pub(super) async fn renew_ephemeral(
+    session: Arc<Session>,
+    request: RenewEphemeralRequest,
+) -> Outcome<EphemeralResponse> {
     let message = v6::renew_ephemeral_resource::Request {
         type_name: request.type_name.to_string(),
         private: Some(wire::private_bytes(&request.private)),
@@ -323,7 +337,10 @@ pub(super) async fn renew(session: Arc<Session>, request: RenewEphemeralRequest)
     })
 }
 
-pub(super) async fn close(session: Arc<Session>, request: CloseEphemeralRequest) -> Outcome<ProviderDiagnostics> {
+pub(super) async fn close_ephemeral(
+    session: Arc<Session>,
+    request: CloseEphemeralRequest,
+) -> Outcome<ProviderDiagnostics> {
     let message = v6::close_ephemeral_resource::Request {
         type_name: request.type_name.to_string(),
         private: Some(wire::private_bytes(&request.private)),
@@ -348,6 +365,7 @@ pub(super) async fn call_function(
     }
     let message = v6::call_function::Request { name: name.to_string(), arguments };
     let response = session.call(protocol::CALL_FUNCTION, message).await?;
+    // An error of the function is a result of the call, not a failure of the call.
     if let Some(error) = response.error {
         return Ok(Err(wire::function_error(error)));
     }

@@ -31,6 +31,7 @@ pub(super) async fn configure(
     request: ConfigureStateStoreRequest,
 ) -> Outcome<ConfigureStateStoreResponse> {
     let schema = session.schema(Kind::StateStore, &request.type_name)?;
+    // The provider answers with the size that both sides then use.
     let proposed = i64::try_from(request.chunk_size).unwrap_or(i64::MAX);
     let message = v6::configure_state_store::Request {
         config: session.encode(&request.config, schema.block.implied_type())?,
@@ -61,6 +62,7 @@ pub(super) async fn read(session: Arc<Session>, request: StateRequest) -> Outcom
     let mut diagnostics = ProviderDiagnostics::new();
     let take = |chunk: v6::read_state_bytes::ResponseChunk| {
         diagnostics.extend(wire::diagnostics(chunk.diagnostics));
+        // The first chunk counts: a provider that changes the length later is caught by the comparison below.
         expected.get_or_insert(chunk.total_length);
         bytes.extend_from_slice(&chunk.bytes);
         if diagnostics.has_errors() { StreamControl::Stop } else { StreamControl::Continue }
@@ -87,6 +89,7 @@ pub(super) async fn write(session: Arc<Session>, request: WriteStateRequest) -> 
 
 /// Splits the state into chunks of the negotiated size; an empty state is one empty chunk.
 fn chunks(request: &WriteStateRequest) -> Vec<v6::write_state_bytes::RequestChunk> {
+    // At least one byte, or the loop below would not end; at most what a gRPC message can hold.
     let size = usize::try_from(request.chunk_size).unwrap_or(usize::MAX).clamp(1, MESSAGE_LIMIT);
     let total_length = wire_length(request.bytes.len());
     let mut pieces: Vec<&[u8]> = request.bytes.chunks(size).collect();
@@ -98,6 +101,7 @@ fn chunks(request: &WriteStateRequest) -> Vec<v6::write_state_bytes::RequestChun
     let mut messages = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let length = wire_length(piece.len());
+        // Only the first chunk names the state.
         let meta = (start == 0).then(|| v6::RequestChunkMeta {
             type_name: request.type_name.to_string(),
             state_id: request.state_id.clone(),

@@ -1,4 +1,4 @@
-//! Calls with streamed responses: list queries and action invocations.
+//! Client side of list queries and actions, whose responses are streams.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{protocol, wire};
 
 type Outcome<T> = Result<T, ProviderDiagnostics>;
 
-pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
+pub(super) async fn validate_list(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
     let schema = session.schema(Kind::List, &request.type_name)?;
     let message = v6::validate_list_resource_config::Request {
         config: session.encode(&request.config, schema.block.implied_type())?,
@@ -28,6 +28,7 @@ pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) ->
 
 pub(super) async fn list(session: Arc<Session>, request: ListRequest) -> Outcome<ProviderDiagnostics> {
     let schema = session.schema(Kind::List, &request.type_name)?;
+    // The results are objects of the resource type; the schema of the list only describes its configuration.
     let resource = session.schema(Kind::Resource, &request.type_name)?;
     let message = v6::list_resource::Request {
         type_name: request.type_name.to_string(),
@@ -39,12 +40,14 @@ pub(super) async fn list(session: Arc<Session>, request: ListRequest) -> Outcome
     let mut problems = ProviderDiagnostics::new();
     let take = |event: v6::list_resource::Event| match listed(&session, &resource, event) {
         Ok(listed) => {
+            // Events with diagnostics only do not count toward the limit.
             remaining = remaining.saturating_sub(u64::from(listed.identity.is_some()));
             let ends = listed.diagnostics.has_errors() || remaining == 0;
             let control = (request.found)(listed);
             if ends || control == ListControl::Stop { StreamControl::Stop } else { StreamControl::Continue }
         }
         Err(unreadable) => {
+            // One invalid event ends the query: the events after it are from the same provider code.
             problems.extend(unreadable);
             StreamControl::Stop
         }
@@ -68,7 +71,10 @@ fn listed(session: &Session, resource: &Schema, event: v6::list_resource::Event)
     })
 }
 
-pub(super) async fn generate(session: Arc<Session>, request: GenerateConfigRequest) -> Outcome<GenerateConfigResponse> {
+pub(super) async fn generate_config(
+    session: Arc<Session>,
+    request: GenerateConfigRequest,
+) -> Outcome<GenerateConfigResponse> {
     let schema = session.schema(Kind::Resource, &request.type_name)?;
     let ty = schema.block.implied_type();
     let message = v6::generate_resource_config::Request {
@@ -78,15 +84,14 @@ pub(super) async fn generate(session: Arc<Session>, request: GenerateConfigReque
     let response = session.call(protocol::GENERATE_CONFIG, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let config = match session.decode(response.config.as_ref(), ty) {
+        // The provider's own errors matter, not that it returned no object with them.
         Err(_) if diagnostics.has_errors() => Value::null(ty.clone()),
         decoded => decoded?,
     };
     Ok(GenerateConfigResponse { config, diagnostics })
 }
 
-type Outcome<T> = Result<T, ProviderDiagnostics>;
-
-pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
+pub(super) async fn validate_action(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
     let schema = session.schema(Kind::Action, &request.type_name)?;
     let message = v6::validate_action_config::Request {
         config: session.encode(&request.config, schema.block.implied_type())?,
@@ -95,7 +100,7 @@ pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) ->
     Ok(wire::diagnostics(session.call(protocol::VALIDATE_ACTION, message).await?.diagnostics))
 }
 
-pub(super) async fn plan(session: Arc<Session>, request: PlanActionRequest) -> Outcome<PlanActionResponse> {
+pub(super) async fn plan_action(session: Arc<Session>, request: PlanActionRequest) -> Outcome<PlanActionResponse> {
     let schema = session.schema(Kind::Action, &request.type_name)?;
     let message = v6::plan_action::Request {
         config: session.encode(&request.config, schema.block.implied_type())?,
@@ -109,7 +114,7 @@ pub(super) async fn plan(session: Arc<Session>, request: PlanActionRequest) -> O
     })
 }
 
-pub(super) async fn invoke(session: Arc<Session>, request: InvokeActionRequest) -> Outcome<ProviderDiagnostics> {
+pub(super) async fn invoke_action(session: Arc<Session>, request: InvokeActionRequest) -> Outcome<ProviderDiagnostics> {
     use v6::invoke_action::event::Type;
     let schema = session.schema(Kind::Action, &request.type_name)?;
     let message = v6::invoke_action::Request {

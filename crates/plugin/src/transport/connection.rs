@@ -126,7 +126,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     let mut texts = vec![error.to_string()];
     let mut next = error.source();
     while let Some(cause) = next {
-        let text = cause.downcast_ref::<std::io::Error>().map_or_else(|| cause.to_string(), io_reason);
+        let text = cause.downcast_ref::<io::Error>().map_or_else(|| cause.to_string(), io_reason);
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -142,15 +142,15 @@ struct Connector {
     tls: Option<Arc<rustls::ClientConfig>>,
 }
 
-type Connecting = std::pin::Pin<Box<dyn Future<Output = std::io::Result<TokioIo<Stream>>> + Send>>;
+type Connecting = Pin<Box<dyn Future<Output = io::Result<TokioIo<Stream>>> + Send>>;
 
 impl Service<Uri> for Connector {
     type Response = TokioIo<Stream>;
-    type Error = std::io::Error;
+    type Error = io::Error;
     type Future = Connecting;
 
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
-        std::task::Poll::Ready(Ok(()))
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, _: Uri) -> Connecting {

@@ -200,7 +200,7 @@ fn upgrade_nested(message: v5::schema::NestedBlock) -> v6::schema::NestedBlock {
 
 /// Encodes a schema for version 6.
 pub fn schema_message(schema: &Schema) -> v6::Schema {
-    v6::Schema { version: version(schema.version), block: Some(block(&schema.block)) }
+    v6::Schema { version: version(schema.version), block: Some(block_message(&schema.block)) }
 }
 
 /// Encodes a schema for version 5.
@@ -209,19 +209,17 @@ pub fn schema_message(schema: &Schema) -> v6::Schema {
 ///
 /// The schema has a nested attribute, which version 5 cannot express.
 pub fn schema_message_v5(schema: &Schema) -> Result<v5::Schema, WireError> {
-    Ok(v5::Schema { version: version(schema.version), block: Some(downgrade_block(block(&schema.block))?) })
+    Ok(v5::Schema { version: version(schema.version), block: Some(downgrade_block(block_message(&schema.block))?) })
 }
 
 /// Encodes an identity schema.
 pub fn identity_schema_message(schema: &IdentitySchema) -> v6::ResourceIdentitySchema {
-    let attribute = |(name, attribute): (&groma_provider::Name, &groma_provider::IdentityAttribute)| {
-        v6::resource_identity_schema::IdentityAttribute {
-            name: name.to_string(),
-            r#type: json(&attribute.ty),
-            required_for_import: attribute.import == IdentityImport::Required,
-            optional_for_import: attribute.import == IdentityImport::Optional,
-            description: attribute.description.clone(),
-        }
+    let attribute = |(name, attribute): (&Name, &IdentityAttribute)| v6::resource_identity_schema::IdentityAttribute {
+        name: name.to_string(),
+        r#type: json(&attribute.ty),
+        required_for_import: attribute.import == IdentityImport::Required,
+        optional_for_import: attribute.import == IdentityImport::Optional,
+        description: attribute.description.clone(),
     };
     v6::ResourceIdentitySchema {
         version: version(schema.version),
@@ -233,7 +231,7 @@ fn version(version: u64) -> i64 {
     i64::try_from(version).unwrap_or(i64::MAX)
 }
 
-pub(super) fn json(ty: &Type) -> prost::bytes::Bytes {
+pub(super) fn json(ty: &Type) -> Bytes {
     ty.to_json().into_bytes().into()
 }
 
@@ -249,12 +247,12 @@ fn deprecation(deprecated: Option<&Deprecation>) -> (bool, String) {
     (deprecated.is_some(), deprecated.map(|one| one.message.clone()).unwrap_or_default())
 }
 
-fn block(block: &Block) -> v6::schema::Block {
+fn block_message(block: &Block) -> v6::schema::Block {
     let (mut attributes, mut block_types) = (Vec::new(), Vec::new());
     for slot in block.slots() {
         match &slot.item {
-            Item::Attribute(one) => attributes.push(attribute(&slot.name, one)),
-            Item::Block(one) => block_types.push(nested(&slot.name, one)),
+            Item::Attribute(one) => attributes.push(attribute_message(&slot.name, one)),
+            Item::Block(one) => block_types.push(nested_message(&slot.name, one)),
         }
     }
     let (deprecated, deprecation_message) = deprecation(block.deprecation());
@@ -271,12 +269,11 @@ fn block(block: &Block) -> v6::schema::Block {
     }
 }
 
-fn attribute(name: &str, attribute: &Attribute) -> v6::schema::Attribute {
-    use groma_provider::Use;
+fn attribute_message(name: &str, attribute: &Attribute) -> v6::schema::Attribute {
     let (ty, nested_type) = match attribute.kind() {
         AttributeType::Type(ty) => (json(ty), None),
         // The protocol requires that exactly one of type and nested type is set.
-        AttributeType::Nested(nested) => (prost::bytes::Bytes::new(), Some(object(nested))),
+        AttributeType::Nested(nested) => (Bytes::new(), Some(object_message(nested))),
     };
     let (deprecated, deprecation_message) = deprecation(attribute.deprecation());
     v6::schema::Attribute {
@@ -295,7 +292,7 @@ fn attribute(name: &str, attribute: &Attribute) -> v6::schema::Attribute {
     }
 }
 
-fn object(schema: &ObjectSchema) -> v6::schema::Object {
+fn object_message(schema: &ObjectSchema) -> v6::schema::Object {
     use v6::schema::object::NestingMode;
     let nesting = match schema.nesting() {
         ObjectNesting::Single => NestingMode::Single,
@@ -303,10 +300,14 @@ fn object(schema: &ObjectSchema) -> v6::schema::Object {
         ObjectNesting::Set => NestingMode::Set,
         ObjectNesting::Map => NestingMode::Map,
     };
-    v6::schema::Object { attributes: block(schema.object()).attributes, nesting: nesting.into(), ..Default::default() }
+    v6::schema::Object {
+        attributes: block_message(schema.object()).attributes,
+        nesting: nesting.into(),
+        ..Default::default()
+    }
 }
 
-fn nested(name: &str, nested: &NestedBlock) -> v6::schema::NestedBlock {
+fn nested_message(name: &str, nested: &NestedBlock) -> v6::schema::NestedBlock {
     use v6::schema::nested_block::NestingMode;
     let nesting = match nested.nesting() {
         Nesting::Single => NestingMode::Single,
@@ -317,7 +318,7 @@ fn nested(name: &str, nested: &NestedBlock) -> v6::schema::NestedBlock {
     };
     v6::schema::NestedBlock {
         type_name: name.to_owned(),
-        block: Some(block(nested.block())),
+        block: Some(block_message(nested.block())),
         nesting: nesting.into(),
         min_items: version(nested.min()),
         max_items: nested.max().map(version).unwrap_or_default(),
@@ -372,7 +373,6 @@ mod tests {
     use super::*;
     use crate::Protocol;
     use crate::wire::schema_of;
-    use groma_provider::Use;
     use prost::Message;
 
     fn plain() -> Block {
