@@ -127,6 +127,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     let mut next = error.source();
     while let Some(cause) = next {
         let text = cause.downcast_ref::<io::Error>().map_or_else(|| cause.to_string(), io_reason);
+        // Each layer repeats the message of the one below.
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -173,6 +174,7 @@ pub(super) fn follow_output(channel: Channel, name: String, log: Arc<dyn LogSink
         let Ok(response) = GrpcStdioClient::new(channel).stream_stdio(()).await else { return };
         let mut stream = response.into_inner();
         while let Ok(Some(piece)) = stream.message().await {
+            // Output without a level of its own; the plugin's log lines arrive on the real standard error.
             let level = if piece.channel() == stdio_data::Channel::Stderr { LogLevel::Info } else { LogLevel::Debug };
             for line in String::from_utf8_lossy(&piece.data).lines() {
                 log.log(level, &name, line);
@@ -214,7 +216,7 @@ impl Stream {
         Self(Box::new(inner))
     }
 
-    /// Connects to `address`.
+    /// Connects to the socket at `address`.
     pub async fn connect(address: &Endpoint) -> io::Result<Self> {
         match address {
             Endpoint::Unix(path) => Ok(Self::new(UnixStream::connect(path).await?)),

@@ -75,6 +75,7 @@ impl std::error::Error for LaunchError {}
 /// Determines why the operating system could not start `program`.
 pub(super) fn not_started(program: &Path, error: &std::io::Error) -> LaunchProblem {
     use std::io::ErrorKind;
+    // First, because the operating system reports a foreign executable only as "exec format error".
     if let Some(which) = foreign_platform(program) {
         return LaunchProblem::WrongPlatform(which);
     }

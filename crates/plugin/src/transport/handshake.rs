@@ -123,6 +123,7 @@ impl Handshake {
             other => return Err(HandshakeError::Network(shown(other))),
         };
         let certificate = match rest.get(1) {
+            // Go plugins without TLS leave the field empty or write a short placeholder.
             Some(text) if text.len() > MIN_CERTIFICATE => {
                 Some(BASE64.decode(text).map_err(|problem| HandshakeError::Certificate(problem.to_string()))?)
             }

@@ -11,9 +11,9 @@ mod short_rsa;
 pub(crate) mod tls;
 
 pub use attach::{Reattach, ReattachError, attach, parse_reattach};
-pub use connection::Connection;
-pub use connection::Endpoint;
+
 pub(crate) use connection::Stream;
+pub use connection::{Connection, Endpoint};
 pub use error::{LaunchError, LaunchProblem};
 pub use launch::{Launch, Tls, launch};
 pub use log::{LogLevel, LogSink, NoLog};

@@ -1,4 +1,4 @@
-//! Plugin processes: exit, output streams, termination.
+//! Plugin processes: exit, output streams, termination, and the guard that ends them if this process is killed.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -52,12 +52,14 @@ impl Process {
             });
         }
         let (exit_sender, exit) = watch::channel(None);
+        // Registered before anything is awaited: if this process is killed, the guard kills the group.
         let guarded = Guarded::new(group);
         tokio::spawn(async move {
             let status = child.wait().await;
             // Kills surviving children of the plugin, too. Without children, the group no longer exists and nothing
             // happens.
             kill_group(group);
+            // Only after the group is gone, because its number may be reused afterwards.
             drop(guarded);
             let _ = exit_sender
                 .send(Some(status.map_or_else(|problem| io_reason(&problem), |status| format_exit(&status))));
@@ -96,6 +98,7 @@ impl Process {
     /// Returns exit status and last output, after a short wait for the exit.
     pub async fn exit_info(&self) -> ExitInfo {
         if self.ended_within(EXIT_WAIT).await {
+            // The exit is often noticed before the last output has been read.
             let mut open = self.stderr_open.clone();
             let _ = tokio::time::timeout(OUTPUT_WAIT, open.wait_for(|open| !open)).await;
         }
@@ -172,6 +175,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
+/// The program of the guard: a small shell, shared by all plugins of this process, since a killed process cannot clean up.
+/// It waits at the end of a pipe that only this process holds; when the pipe closes for any reason, it kills the
+/// remaining groups. That includes children of wrapper scripts, and requires only `/bin/sh` from the operating system.
+///
 /// Reads lines `add GROUP` and `drop GROUP`; at end of file kills the groups that were added and not dropped.
 const SCRIPT: &str = r#"
 groups=
@@ -186,7 +193,7 @@ done
 for one in $groups; do kill -s KILL -- "-$one"; done
 "#;
 
-/// The write end of the pipe; `None` before the first plugin, or without a shell.
+/// The write end of the pipe to the guard; `None` before the first plugin, or without a shell.
 static GUARD: Mutex<Option<ChildStdin>> = Mutex::new(None);
 
 /// A process group that is killed if this process dies, until this value is dropped.
@@ -198,27 +205,27 @@ pub(super) struct Guarded {
 impl Guarded {
     /// Registers the process group `group` with the guard.
     pub fn new(group: u32) -> Self {
-        send("add", group);
+        send_to_guard("add", group);
         Self { group }
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        send("drop", self.group);
+        send_to_guard("drop", self.group);
     }
 }
 
 /// Starts the guard unless it is running: before the plugin, so that the plugin is hardly ever unguarded.
-pub(super) fn start_once() {
+pub(super) fn start_guard_once() {
     let mut guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
     if guard.is_none() {
         // Plugins work without a guard, too; only a kill of this process could then leave them running.
-        *guard = start();
+        *guard = start_guard();
     }
 }
 
-fn start() -> Option<ChildStdin> {
+fn start_guard() -> Option<ChildStdin> {
     let child = Command::new("/bin/sh")
         .args(["-c", SCRIPT])
         // The guard must survive a terminal interrupt, and keep neither our working directory nor our environment
@@ -233,7 +240,7 @@ fn start() -> Option<ChildStdin> {
     child.ok().and_then(|mut child| child.stdin.take())
 }
 
-fn send(what: &str, group: u32) {
+fn send_to_guard(what: &str, group: u32) {
     let mut guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pipe) = guard.as_mut()
         && writeln!(pipe, "{what} {group}").is_err()
