@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_on_tcp_with_a_certificate_and_a_seventh_part() {
+    fn handshake_on_tcp_has_certificate_and_multiplex_field() {
         let der = vec![0x30; 70];
         let line = format!("1|6|tcp|127.0.0.1:10001|grpc|{}|true", BASE64.encode(&der));
         let found = Handshake::parse(&line).unwrap();

@@ -190,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_in_json_keeps_its_level_module_and_values() {
+    fn json_line_keeps_level_module_and_fields() {
         let line = r#"{"@level":"warn","@message":"slow","@module":"sdk","@timestamp":"x","tries":3,"why":"a b"}"#;
         assert_eq!(taken(line), (LogLevel::Warn, r#"sdk: slow tries=3 why="a b""#.to_owned()));
     }
 
     #[test]
-    fn a_plain_line_may_name_its_level() {
+    fn plain_line_may_start_with_its_level() {
         assert_eq!(taken("[INFO] ready"), (LogLevel::Info, "ready".to_owned()));
         assert_eq!(taken("[0] ready"), (LogLevel::Debug, "[0] ready".to_owned()));
         assert_eq!(taken("{not json"), (LogLevel::Debug, "{not json".to_owned()));

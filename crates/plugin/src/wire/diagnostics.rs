@@ -29,6 +29,7 @@ fn diagnostic(message: v6::Diagnostic) -> ProviderDiagnostic {
         (summary, detail) if summary.is_empty() && detail.is_empty() => {
             (NO_MESSAGE.0.to_owned(), NO_MESSAGE.1.to_owned())
         }
+        // One of the two texts suffices, as in Terraform.
         message => message,
     };
     ProviderDiagnostic { severity, summary, detail, path, fate: CallFate::Answered }

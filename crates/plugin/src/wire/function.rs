@@ -61,6 +61,7 @@ fn parameter_message(parameter: &Parameter) -> v6::function::Parameter {
 /// Decodes a function error.
 pub fn function_error(message: v6::FunctionError) -> FunctionError {
     FunctionError {
+        // A negative position is invalid; the error then concerns the call as a whole.
         argument: message.function_argument.and_then(|position| usize::try_from(position).ok()),
         text: message.text,
         fate: CallFate::Answered,

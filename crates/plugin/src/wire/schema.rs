@@ -38,6 +38,7 @@ fn schema(message: v6::Schema) -> Result<Schema, WireError> {
     Ok(Schema::new(block).versioned(version))
 }
 
+// Schemas come from other programs, and their nesting must not overflow the stack.
 fn block(message: v6::schema::Block, deepest: usize) -> Result<Block, WireError> {
     let deeper = deepest.checked_sub(1).ok_or_else(|| WireError::new("the schema is nested too deeply"))?;
     let mut attributes = Vec::with_capacity(message.attributes.len());
@@ -61,6 +62,7 @@ fn attribute(message: v6::schema::Attribute, deeper: usize) -> Result<Attribute,
         (false, false, true) => Use::Computed,
         // Some providers set none of the three flags; such an argument is then optional.
         (false, true | false, false) => Use::Optional,
+        // Hosts reject such schemas, too: the flags contradict each other.
         (true, _, _) => return Err(WireError::new("a required attribute cannot be optional or computed")),
     };
     let kind = match message.nested_type {
@@ -123,6 +125,7 @@ pub(super) fn type_of(json: &Bytes) -> Result<Type, WireError> {
 pub(super) fn description(text: &str, kind: i32) -> Description {
     let format = match v6::StringKind::try_from(kind) {
         Ok(v6::StringKind::Markdown) => TextFormat::Markdown,
+        // An unknown format is shown as it is.
         _ => TextFormat::Plain,
     };
     Description { text: text.to_owned(), format }
@@ -139,6 +142,7 @@ pub fn identity_schema(message: &v6::ResourceIdentitySchema) -> Result<IdentityS
     let mut attributes = BTreeMap::new();
     for one in &message.identity_attributes {
         let import = match (one.required_for_import, one.optional_for_import) {
+            // A contradiction of both flags counts as required, the stricter one.
             (true, _) => IdentityImport::Required,
             (false, true) => IdentityImport::Optional,
             (false, false) => IdentityImport::Computed,
@@ -410,6 +414,7 @@ mod tests {
     #[test]
     fn invalid_schema_is_an_error() {
         assert!(schema_of(&[0xff, 0xff], Protocol::V6).is_err());
+        // "a: " is the name of the attribute in the error.
         let odd = v6::schema::Attribute { required: true, computed: true, ..unsaid() };
         assert!(of_one(odd).unwrap_err().to_string().starts_with("a: "));
     }
