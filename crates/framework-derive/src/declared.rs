@@ -33,6 +33,7 @@ pub(crate) enum Kind {
 
 impl<'a> Model<'a> {
     pub(crate) fn of(input: &'a DeriveInput) -> Result<Self> {
+        // Schemas are kept in statics, which cannot depend on type parameters.
         if !input.generics.params.is_empty() {
             let message = "a model has no parameters: its schema is one and the same for all";
             return Err(Error::new(input.generics.span(), message));
@@ -50,6 +51,7 @@ impl<'a> Model<'a> {
             match Field::of(field) {
                 Ok(field) => fields.push(field),
                 Err(problem) => match &mut problems {
+                    // All fields are checked, so that an author sees every mistake in one build.
                     Some(all) => all.combine(problem),
                     None => problems = Some(problem),
                 },
@@ -58,6 +60,7 @@ impl<'a> Model<'a> {
         if let Some(problems) = problems {
             return Err(problems);
         }
+        // The order of an object's values, which `Parts` relies on.
         fields.sort_by(|a, b| a.name.cmp(&b.name));
         if let Some([_, second]) = fields.windows(2).find(|pair| matches!(pair, [a, b] if a.name == b.name)) {
             return Err(Error::new(second.ident.span(), format!("another field is named \"{}\" too", second.name)));
@@ -99,6 +102,7 @@ impl<'a> Field<'a> {
         if let Some(contradiction) = options.contradiction() {
             return Err(Error::new(ident.span(), format!("`{ident}`: {contradiction}")));
         }
+        // Raw identifiers, such as `r#type`, lose their prefix.
         let name = options.name.as_ref().map_or_else(|| ident.unraw().to_string(), LitStr::value);
         if !is_name(&name) {
             let message =
@@ -142,7 +146,7 @@ const ATTRIBUTE_KEYS: &str = "required, optional, computed, sensitive, write_onl
 const BLOCK_KEYS: &str = "min, max, validator, modifier, name, description and deprecated";
 
 impl Options {
-    /// Parses `#[attribute(...)]` options.
+    /// Parses the options of `#[attribute(...)]`.
     pub(crate) fn of_attribute(attribute: &Attribute) -> Result<Self> {
         let mut options = Self::default();
         if attribute.meta.require_path_only().is_err() {
@@ -151,7 +155,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Parses `#[block(...)]` options.
+    /// Parses the options of `#[block(...)]`.
     pub(crate) fn of_block(attribute: &Attribute) -> Result<Self> {
         let mut options = Self::default();
         if attribute.meta.require_path_only().is_err() {
@@ -168,6 +172,7 @@ impl Options {
             "computed" => self.computed = true,
             "sensitive" => self.sensitive = true,
             "write_only" => self.write_only = true,
+            // `ForceNew` is the name in Terraform's older SDK, `RequiresReplace` that in the framework.
             "force_new" | "requires_replace" => self.requires_replace = true,
             "use_state_for_unknown" => self.keeps_state = true,
             "default" => self.default = Some(meta.value()?.parse()?),
@@ -209,6 +214,7 @@ impl Options {
             Some("what the configuration must give is neither optional nor computed, and needs no default")
         } else if self.write_only && (self.computed || self.default.is_some()) {
             Some("a write-only value is never kept, so the provider cannot choose it and it has no default")
+        // A default implies "optional and computed"; `computed` alone contradicts that.
         } else if self.computed && self.default.is_some() && !self.optional {
             Some("an attribute with a default can be set: leave `computed` out, or add `optional`")
         } else {
@@ -224,6 +230,7 @@ pub(crate) fn doc_comment(attributes: &[Attribute]) -> String {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
         _ => None,
     });
+    // rustdoc keeps the space after `///`, which is no part of the text.
     let lines: Vec<String> =
         lines.map(|line| line.strip_prefix(' ').map(str::to_owned).unwrap_or(line).trim_end().to_owned()).collect();
     lines.join("\n").trim().to_owned()
@@ -234,7 +241,7 @@ pub(crate) fn single<'a>(attributes: &'a [Attribute], name: &str) -> Result<Opti
     let mut found = attributes.iter().filter(|attribute| attribute.path().is_ident(name));
     let first = found.next();
     match found.next() {
-        Some(second) => Err(syn::Error::new(second.span(), format!("put all of it into one #[{name}(...)]"))),
+        Some(second) => Err(Error::new(second.span(), format!("put all of it into one #[{name}(...)]"))),
         None => Ok(first),
     }
 }
@@ -279,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn fw_20_a_field_whose_type_cannot_hold_what_its_attribute_may_be_is_an_error_of_the_compiler() {
+    fn fw_20_field_type_that_cannot_hold_its_attribute_is_a_compile_error() {
         let code = said("struct A { #[attribute(computed)] a: u8, #[attribute(optional)] b: u8 }");
         assert!(code.contains("its field must be a Maybe<...>") && code.contains("HOLDS_UNKNOWN"), "{code}");
         assert!(code.contains("its field must be an Option<...> or Maybe<...>") && code.contains("HOLDS_NULL"));

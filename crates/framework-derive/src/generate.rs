@@ -121,6 +121,7 @@ fn as_block(model: &Model<'_>) -> TokenStream {
 /// Generates checks of the field types, which run when the author's code is compiled.
 fn check(field: &Field<'_>) -> TokenStream {
     let Field { ty, name, options, kind, .. } = field;
+    // A default may be unknown in a plan, so it needs the same kind of field.
     let computed = options.computed || options.default.is_some();
     let mut checks = Vec::new();
     if computed {
@@ -156,6 +157,7 @@ fn usage(field: &Field<'_>) -> TokenStream {
         quote! { #usage::Required }
     } else {
         quote! {
+            // Decided by the compiler of the author's crate: the macro sees only the name of the type.
             if <#ty as ::groma_framework::model::Field>::HOLDS_NULL { #usage::Optional } else { #usage::Required }
         }
     }

@@ -101,6 +101,7 @@ impl Project {
         let (plan, further) = run.plan(state, options);
         diagnostics.append(further);
         let warnings = good(diagnostics)?;
+        // The engine reports a reason for every missing plan; this guards the tests against its absence.
         let plan = plan.ok_or_else(|| Problems(vec!["There is no plan, and nobody says why.".to_owned()]))?;
         Ok(Planned { plan, run, warnings })
     }
@@ -123,13 +124,15 @@ impl Project {
     pub fn apply_plan(&mut self, planned: Planned) -> Result<Vec<String>, Problems> {
         let actions = planned.actions();
         let Planned { plan, mut run, .. } = planned;
+        // Nothing is recorded in a journal: a test that dies has no state to recover.
         let applied = run.apply(plan, PlanOptions::default().inputs, Arc::new(Unrecorded));
+        // Before the errors are returned, because a failed apply changes the state, too.
         self.state = applied.state;
         good(applied.diagnostics)?;
         Ok(actions)
     }
 
-    /// Destroys all objects.
+    /// Plans and applies the destruction of all objects.
     ///
     /// # Errors
     ///
@@ -152,6 +155,7 @@ impl Project {
         }
         let import = Some((to, id.to_owned()));
         let planned = self.plan_with(&PlanOptions { import, ..PlanOptions::default() })?;
+        // An import is complete when the object is read; applying would also change it.
         self.state = planned.plan.prior_state;
         Ok(())
     }
@@ -202,6 +206,7 @@ impl Project {
             working_directory: self.provider.folder.path().to_owned(),
             root_directory: ".".into(),
             home_directory: None,
+            // Fixed, so that configurations with `plantimestamp()` give the same plan in every run.
             timestamp: "2026-01-02T03:04:05Z".to_owned(),
             terraform_version: TERRAFORM_VERSION.to_owned(),
             runtime: Arc::clone(&self.provider.runtime),
@@ -235,6 +240,7 @@ impl Planned {
 
     fn change(&self, address: &str) -> Option<&ResourceChange> {
         let address = instance(address).ok()?;
+        // Deposed objects have a change of their own under the same address.
         self.plan.changes.iter().find(|change| change.address == address && change.deposed.is_none())
     }
 

@@ -36,7 +36,9 @@ fn expect(found: &mut Vec<String>, kept: bool, promise: impl Into<String>) {
 fn contents(store: &Store, found: &mut Vec<String>) -> Result<(), Problems> {
     let [id, _] = IDS;
     expect(found, store.read(id)?.is_empty(), "a state that nobody wrote is empty");
+    // Two whole chunks and a part of a third one.
     let pieces = store.chunk_size().min(LARGEST) * 2 + 7;
+    // The last one is the smallest, so that a store which does not truncate is found.
     for size in [256, pieces, 3] {
         let content: Vec<u8> = (0..=u8::MAX).cycle().take(usize::try_from(size).unwrap_or(usize::MAX)).collect();
         store.write(id, &content)?;
@@ -59,12 +61,14 @@ fn neighbours(store: &Store, found: &mut Vec<String>) -> Result<(), Problems> {
 
 fn locks(store: &Store, found: &mut Vec<String>) -> Result<(), Problems> {
     let [first, second] = IDS;
+    // A store without locks has no guarantees about them.
     let Some(lock_id) = store.lock(first, "first")? else { return Ok(()) };
     expect(found, store.lock(first, "again").is_err(), "a lock that somebody has is not given to another");
     expect(found, store.unlock(first, "another lock").is_err(), "a lock is not given back by another id");
     expect(found, store.lock(first, "once more").is_err(), "a lock stays after somebody else tried to give it back");
     match store.lock(second, "second") {
         Ok(other) => {
+            // With equal IDs the unlocking of one state could release the lock on another.
             expect(found, other.as_ref() != Some(&lock_id), "two locks have two ids");
             store.unlock(second, &other.unwrap_or_default())?;
         }

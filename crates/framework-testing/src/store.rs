@@ -89,6 +89,7 @@ impl Store {
         let schema = provider.state_store_schema(type_name).map_err(|problems| problems_of(&problems))?;
         let schema = schema.ok_or_else(|| other(format!("{address} has no state store named {type_name}")))?;
         let given: Vec<(&str, Value)> = config.into_iter().collect();
+        // A misspelled attribute would otherwise be ignored, and the test would use a default.
         if let Some((name, _)) =
             given.iter().find(|(name, _)| !schema.block.slots().iter().any(|slot| *slot.name == **name))
         {
@@ -107,6 +108,7 @@ impl Store {
     fn configure(&self, config: Value) -> Result<u64, Problems> {
         let (type_name, client_capabilities) = (self.type_name.clone(), ClientCapabilities::default());
         let request = ValidateRequest { type_name: type_name.clone(), config: config.clone(), client_capabilities };
+        // In the order of a host: validation first, and no configuration after errors.
         good(&self.answer(self.provider.validate_state_store(request)))?;
         let request = ConfigureStateStoreRequest { type_name, config, chunk_size: STATE_CHUNK_SIZE };
         let response = self.answer(self.provider.configure_state_store(request));

@@ -99,6 +99,7 @@ pub trait Definition: Send + Sync {
 
     /// Calls a provider-defined function.
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
+        // Reached only by hosts that call a function which `function` does not know.
         let text = format!("there is no function named {:?}", request.name);
         Answer::ready(Err(FunctionError::new(text)))
     }
@@ -301,7 +302,7 @@ pub trait StateStore: Send + Sync {
     /// Returns the identifiers of stored states.
     fn states(&self) -> Answer<'_, StatesResponse>;
 
-    /// Deletes a state.
+    /// Deletes a state and all of its content.
     fn delete(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics>;
 
     /// Takes the lock on a state, or says who has it. A store without locks gives an empty id, and is not asked to unlock.

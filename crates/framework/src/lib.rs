@@ -89,21 +89,17 @@ mod server;
 mod stopping;
 pub mod typed;
 
-pub use crate::definition::Action;
-pub use crate::definition::ListResource;
-pub use crate::definition::StateStore;
-pub use crate::definition::{DataSource, ReadDataRequest, ReadDataResponse};
-pub use crate::definition::{EphemeralResource, OpenResponse, RenewResponse};
-pub use crate::resource::NotYet;
-pub use crate::resource::decode_stored;
-pub use definition::Definition;
+pub use definition::{
+    Action, DataSource, Definition, EphemeralResource, ListResource, OpenResponse, ReadDataRequest, ReadDataResponse,
+    RenewResponse, StateStore,
+};
 pub use matching::match_by_attributes;
 pub use model::{Field, Maybe, Model};
 pub use modifier::PlanModifier;
 pub use private::PrivateData;
 pub use resource::{
-    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
-    ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
+    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, NotYet,
+    ObjectResponse, ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest, decode_stored,
 };
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;

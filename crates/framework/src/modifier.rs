@@ -116,6 +116,7 @@ fn changes(request: &ModifierRequest<'_>) -> bool {
 /// A changed value replaces the object (FW-06).
 pub fn requires_replace() -> impl PlanModifier {
     modifier("A change of this value needs a new object.", |request, response: &mut ModifierResponse| {
+        // Or-ed, because an earlier modifier may have required the replacement already.
         response.requires_replace |= changes(request);
     })
 }
@@ -126,6 +127,7 @@ pub fn requires_replace_if<D: Into<ReplaceDecision>>(
     condition: impl Fn(&ModifierRequest<'_>) -> D + Send + Sync + 'static,
 ) -> impl PlanModifier {
     modifier(description, move |request, response: &mut ModifierResponse| {
+        // The condition is not called without a change: it may compare values that exist only then.
         if changes(request) {
             let decision: ReplaceDecision = condition(request).into();
             response.requires_replace |= decision.requires_replace;
@@ -139,6 +141,7 @@ pub fn requires_replace_if_configured() -> impl PlanModifier {
     modifier(
         "A change of this value needs a new object, when the configuration sets it.",
         |request, response: &mut ModifierResponse| {
+            // A computed value that changes by itself must not replace the object.
             response.requires_replace |= changes(request) && !request.config.is_null();
         },
     )
@@ -146,6 +149,7 @@ pub fn requires_replace_if_configured() -> impl PlanModifier {
 
 /// Whether the plan leaves the value open, nothing in the configuration will decide it, and there is an object.
 fn open(request: &ModifierRequest<'_>) -> bool {
+    // An unknown configuration decides the value itself, so the prior one must not replace it (FW-09).
     !request.whole.state.is_null() && !request.plan.is_known() && request.config.is_known()
 }
 
@@ -169,6 +173,7 @@ pub fn use_state_for_unknown() -> impl PlanModifier {
 /// is null when the object is new (FW-09).
 pub fn use_non_null_state_for_unknown() -> impl PlanModifier {
     modifier("Once it is set, the value never changes.", |request, response: &mut ModifierResponse| {
+        // The prior value of a new nested object is null, and copying that would plan a wrong null.
         if open(request) && !request.state.is_null() {
             keep(request.state, response);
         }

@@ -30,12 +30,14 @@ impl PrivateData {
         }
         match serde_json::from_slice(bytes) {
             Ok(entries) => Self { entries, foreign: None },
+            // Another implementation of the provider may have written the object, with a format of its own.
             Err(_) => Self { entries: BTreeMap::new(), foreign: Some(bytes.clone()) },
         }
     }
 
     /// The bytes to be kept: a JSON object, or nothing at all when there is no entry.
     pub fn encode(&self) -> Private {
+        // Nothing at all rather than "{}", so that a provider without private data stores none.
         if self.entries.is_empty() {
             return self.foreign.clone().unwrap_or_default();
         }
@@ -66,6 +68,7 @@ impl PrivateData {
 
 impl fmt::Debug for PrivateData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Keys only: values may be secrets.
         f.debug_set().entries(self.entries.keys()).finish()
     }
 }
@@ -75,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_survive_and_nothing_is_nothing() {
+    fn entries_round_trip_and_empty_data_has_no_bytes() {
         assert!(PrivateData::new().encode().is_empty());
         let mut private = PrivateData::new();
         private.set("token", "secret");
@@ -85,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_bytes_are_kept_until_something_is_set() {
+    fn foreign_bytes_are_kept_until_an_entry_is_set() {
         let bytes: Private = Private::from(&b"\x01other"[..]);
         let mut private = PrivateData::decode(&bytes);
         assert!(private.is_empty());

@@ -82,6 +82,7 @@ impl ModifyPlanResponse {
     /// Plans `value` for the attribute `name`, unless the object is to be deleted. What the configuration sets must
     /// stay as it is.
     pub fn set(&mut self, name: &str, value: &impl Field) {
+        // The plan of a deletion is null and must stay null (FW-13).
         let Some(plan) = self.plan.as_object() else { return };
         let one = |(own, planned): (&crate::Name, &Value)| {
             (own.clone(), if **own == *name { value.to_value() } else { planned.clone() })
@@ -145,6 +146,7 @@ pub struct UpdateRequest {
 impl UpdateRequest {
     /// The top-level attributes in which plan and state differ, by name.
     pub fn changed(&self) -> Vec<&str> {
+        // Both are objects in an update; anything else has no attributes to compare.
         let (Some(plan), Some(state)) = (self.plan.as_object(), self.state.as_object()) else { return Vec::new() };
         let differs = |name: &str, value: &Value| state.get(name) != Some(value);
         plan.iter().filter(|(name, value)| differs(name, value)).map(|(name, _)| &**name).collect()
@@ -154,7 +156,7 @@ impl UpdateRequest {
 /// An object to be deleted.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
-    /// The current object.
+    /// The object as it is stored.
     pub state: Value,
     /// The private data of the plan.
     pub private: PrivateData,
@@ -226,7 +228,7 @@ impl ObjectResponse {
         self
     }
 
-    /// Adds a diagnostic.
+    /// Adds a diagnostic to the response.
     #[must_use]
     pub fn with(mut self, diagnostic: ProviderDiagnostic) -> Self {
         self.diagnostics.push(diagnostic);
@@ -392,6 +394,7 @@ impl NotYet {
 
     /// Returns the reason to a host that can defer changes; otherwise adds the problem to `diagnostics`.
     pub(crate) fn report(self, host: ClientCapabilities, diagnostics: &mut ProviderDiagnostics) -> Option<Deferred> {
+        // A host that did not allow deferral treats the reason as an error of the provider.
         if host.deferral_allowed {
             return Some(self.reason);
         }
@@ -415,6 +418,7 @@ pub fn decode_stored(raw: &str, ty: &Type) -> Result<Value, ProviderDiagnostic> 
             ),
         )
     };
+    // Lenient about attributes, because providers add and remove them without a new schema version.
     json::from_stored(raw.as_bytes(), ty).map_err(|problem| unreadable(&problem))
 }
 
@@ -433,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_is_an_error_that_says_so() {
+    fn value_of_another_type_is_an_error() {
         let ty = Type::object([("a", Type::Number)]);
         let error = decode_stored(r#"{"a": []}"#, &ty).unwrap_err();
         assert_eq!(error.summary, "Unable to Read Previously Saved State");

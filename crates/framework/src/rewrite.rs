@@ -42,10 +42,12 @@ pub(crate) fn rewrite(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, 
 }
 
 fn object(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, path: &mut Path, visit: &mut Visitor<'_>) -> Value {
+    // Null and unknown objects have no attributes to visit.
     let Kind::Object(planned) = triple.plan.kind() else { return triple.plan.clone() };
     let (config, state) = (parts(triple.config), parts(triple.state));
     let slots = block.slots().iter().zip(&rules.slots).zip(planned.values()).enumerate();
     let values = slots.map(|(position, ((slot, slot_rules), plan))| {
+        // The counterpart of a new nested object does not exist; visitors then see null.
         let absent = slot.item.empty_value();
         let triple = ObjectStates {
             config: config.and_then(|values| values.get(position)).unwrap_or(absent),
@@ -62,6 +64,7 @@ fn object(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, path: &mut P
             state: triple.state,
         });
         let value = match (next, slot.item.nested(), &slot_rules.nested) {
+            // What the visitor decided about the outer value is what its inner values are taken from.
             (Next::Into(plan), Some((nesting, block)), Some(rules)) => {
                 nested(nesting, block, rules, ObjectStates { plan: &plan, ..triple }, path, visit)
             }
@@ -116,6 +119,7 @@ fn nested(
             let (config, state) = (sequence(triple.config), sequence(triple.state));
             // FW-14: elements are known by what the configuration gives, not by where they happen to stand.
             let of_config = inverted(&match_set_elements(block, config, planned), planned.len());
+            // Matched by the configured values: computed ones may be unknown in the plan and known in the state.
             let known_by: Vec<Value> = planned
                 .iter()
                 .zip(&of_config)
@@ -167,11 +171,13 @@ fn keyed<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
 
 /// `value` with the form of `prior` wherever an attribute's semantic equality says that the two mean the same.
 pub(crate) fn keep_prior_form(schema: &ResourceSchema, value: &Value, prior: &Value) -> Value {
+    // Most schemas have no semantic equality, and their objects are returned without a walk.
     if !schema.rules().has.equality || value.is_null() || prior.is_null() || value == prior {
         return value.clone();
     }
     let triple = ObjectStates { config: value, plan: value, state: prior };
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
+        // Author code only compares real values; null and unknown mean the same as nothing.
         let comparable = |value: &Value| !value.is_null() && value.is_wholly_known();
         match &visit.rules.own.equality {
             Some(equal) if visit.plan != visit.state && comparable(visit.plan) && comparable(visit.state) => {

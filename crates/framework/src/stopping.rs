@@ -30,6 +30,7 @@ impl Stopping {
             if self.is_wanted() {
                 return Poll::Ready(());
             }
+            // A future that is polled repeatedly registers its waker once.
             if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
                 waiting.push(context.waker().clone());
             }
@@ -38,13 +39,14 @@ impl Stopping {
         .await;
     }
 
-    /// Sets the signal.
+    /// Sets the signal and wakes every waiting call.
     fn want(&self) {
         let waiting = {
             let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             self.0.requested.store(true, Ordering::SeqCst);
             std::mem::take(&mut *waiting)
         };
+        // After the lock is released, because a waker may poll the future at once.
         waiting.into_iter().for_each(Waker::wake);
     }
 }
@@ -62,6 +64,7 @@ impl Stops {
 
     /// Signals all calls in flight.
     pub fn stop(&self) {
+        // Replaced by a new signal, so that later calls are not stopped.
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).want();
     }
 }

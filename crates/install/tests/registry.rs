@@ -256,7 +256,7 @@ fn a_document_about_another_package_is_refused() {
 }
 
 #[test]
-fn a_package_for_other_programs_or_machines_is_told_to_be_incompatible() {
+fn package_for_other_protocols_or_platforms_is_reported_as_incompatible() {
     let speaks = |protocols: serde_json::Value| download(|document| document["protocols"] = protocols);
     refused(
         speaks(["4.0"].into()),

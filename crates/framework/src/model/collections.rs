@@ -168,6 +168,7 @@ impl<M: Model> BlockField for Set<M> {
     const NESTING: Nesting = Nesting::Set;
 }
 
+// An optional block is one with the nesting mode `Single`; a model itself is `Group`, which is never null.
 impl<M: Model> BlockField for Option<M> {
     type Model = M;
     const NESTING: Nesting = Nesting::Single;

@@ -25,6 +25,7 @@ impl FieldShape {
     pub(super) fn inside(self, nesting: ObjectNesting, ty: Type) -> Self {
         match self {
             Self::Object(attributes) => Self::Nested(nesting, attributes),
+            // Schemas know nested attributes of one level of collections only; deeper ones are plain types.
             Self::Plain(_) | Self::Nested(..) => Self::Plain(ty),
         }
     }
@@ -88,6 +89,7 @@ impl<T: Field> Validator for Fits<T> {
     }
 
     fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
+        // The unknown part may become a value that fits.
         if !request.value.is_wholly_known() {
             return ProviderDiagnostics::new();
         }
@@ -101,6 +103,7 @@ impl<T: Field> Validator for Fits<T> {
 /// The nested block that a field of the type `T` is declared as.
 pub fn block<T: BlockField>() -> NestedBlock {
     let mut block = NestedBlock::new(T::NESTING, T::Model::attributes());
+    // Blocks may contain further blocks, unlike nested attributes.
     for (name, inner) in T::Model::blocks() {
         block = block.block(name, inner);
     }
@@ -110,6 +113,7 @@ pub fn block<T: BlockField>() -> NestedBlock {
 
 /// The error about a value that is not what the field wants.
 pub(super) fn unfit(value: &Value, wanted: &str, path: &Path) -> ModelError {
+    // Two texts: the message names the Rust type for the developer, the demand says what a user can do.
     let message = if value.is_null() {
         format!("the value is null, and the field wants {wanted}: declare it as Option<...>")
     } else if !value.is_known() {

@@ -123,6 +123,7 @@ pub trait Model: Field {
 
 fn mismatches(own: &ObjectType, theirs: &Type, prefix: &str) -> Vec<SchemaProblem> {
     let problem = |name: &str, message: String| SchemaProblem { path: format!("{prefix}{name}"), message };
+    // Not an object at all: the caller reports the type as a whole.
     let Some(theirs) = theirs.as_object() else { return Vec::new() };
     let mut found = Vec::new();
     for (name, ty) in own.iter() {
@@ -130,6 +131,7 @@ fn mismatches(own: &ObjectType, theirs: &Type, prefix: &str) -> Vec<SchemaProble
             None => found.push(problem(name, "the model has it, and the schema does not".into())),
             Some(other) if other == ty => {}
             Some(other) => match (ty, other) {
+                // Differences inside nested objects are reported with their own path.
                 (Type::Object(inner), Type::Object(_)) => {
                     found.extend(mismatches(inner, other, &format!("{prefix}{name}.")));
                 }
@@ -140,6 +142,7 @@ fn mismatches(own: &ObjectType, theirs: &Type, prefix: &str) -> Vec<SchemaProble
             },
         }
     }
+    // An attribute without a field would be null in every object that the provider returns.
     let missing = theirs.iter().filter(|(name, _)| own.attribute(name).is_none());
     found.extend(missing.map(|(name, _)| problem(name, "the schema has it, and the model does not".into())));
     found
@@ -197,6 +200,7 @@ impl<'a> Parts<'a> {
     /// There is no object, or nobody knows yet.
     pub fn of(value: &'a Value, ty: &ObjectType, path: &Path) -> Result<Self, ModelError> {
         match value.as_object() {
+            // Equal shapes have the same names in the same order, so values can be taken by position.
             Some(object) => Ok(Self { object, aligned: object.shape() == ty.shape() }),
             None if value.is_null() => Err(ModelError::new(path, "there is no object, and the field needs one")),
             None if !value.is_known() => Err(ModelError::new(path, "the object is known after apply only")),
@@ -210,10 +214,12 @@ impl<'a> Parts<'a> {
     ///
     /// The field cannot hold the value.
     pub fn field<T: Field>(&self, position: usize, name: &str, path: &mut Path) -> Result<T, ModelError> {
+        // Values of the schema's own type need no lookup by name.
         let value = if self.aligned { self.object.values().get(position) } else { self.object.get(name) };
         path.push(PathStep::Attribute(Name::from(name)));
         let field = match value {
             Some(value) => T::from_value(value, path),
+            // A missing attribute counts as null, as in stored objects of older versions.
             None => T::from_value(&Value::null(T::ty()), path),
         };
         path.pop();

@@ -157,12 +157,12 @@ impl Attribute {
         self
     }
 
-    /// Adds [`requires_replace`] (FW-06).
+    /// Adds the modifier [`requires_replace`] (FW-06).
     pub fn requires_replace(self) -> Self {
         self.modifier(requires_replace())
     }
 
-    /// Adds [`use_state_for_unknown`] (FW-09).
+    /// Adds the modifier [`use_state_for_unknown`] (FW-09).
     pub fn use_state_for_unknown(self) -> Self {
         self.modifier(use_state_for_unknown())
     }
@@ -173,7 +173,7 @@ impl Attribute {
         self
     }
 
-    /// Adds a validator.
+    /// Adds a validator; validators run in the order of their addition.
     pub fn validator(mut self, validator: impl Validator + 'static) -> Self {
         self.rules.validators.push(Arc::new(validator));
         self
@@ -296,6 +296,7 @@ impl DefaultValue {
     pub(crate) fn fixed(&self) -> Option<&Value> {
         match &self.0 {
             Kind::Static(value) => Some(value),
+            // Computed defaults can only be checked when they are computed.
             Kind::Dynamic(_) => None,
         }
     }

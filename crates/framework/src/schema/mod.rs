@@ -14,8 +14,7 @@ use groma_value::Type;
 use crate::Name;
 use crate::model::Model;
 
-pub use attribute::{Attribute, NestedBlock, SemanticEquality};
-pub use attribute::{DefaultRequest, DefaultValue};
+pub use attribute::{Attribute, DefaultRequest, DefaultValue, NestedBlock, SemanticEquality};
 pub use validators::{Validator, ValidatorRequest, validator};
 
 pub(crate) use rules::{RuleSet, SlotRules};
@@ -93,6 +92,7 @@ impl SchemaBuilder {
         let attributes = M::attributes().into_iter().map(|(name, attribute)| {
             let import = match attribute.usage {
                 Use::Required => IdentityImport::Required,
+                // The provider fills in what an import by identity leaves out.
                 Use::Optional | Use::OptionalComputed => IdentityImport::Optional,
                 Use::Computed => IdentityImport::Computed,
             };
@@ -102,7 +102,7 @@ impl SchemaBuilder {
         self.identity(IdentitySchema { version: M::version(), attributes: attributes.collect() })
     }
 
-    /// Builds the schema.
+    /// Checks the declaration and builds the schema.
     ///
     /// # Errors
     ///
@@ -115,6 +115,7 @@ impl SchemaBuilder {
         if let Some(identity) = self.identity {
             schema = schema.identified_by(identity);
         }
+        // The rules of the engine for schemas of any provider, in addition to those of the framework.
         problems.extend(schema.problems());
         if problems.is_empty() {
             Ok(ResourceSchema { schema: Arc::new(schema), rules: Arc::new(rules) })

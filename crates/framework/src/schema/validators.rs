@@ -35,6 +35,7 @@ pub fn one_of<W: Into<String>>(words: impl IntoIterator<Item = W>) -> impl Valid
     let demand = format!("must be one of {}", listed.join(", "));
     Demanding {
         demand,
+        // A value of another type is refused by the schema already.
         holds: move |value: &Value| value.as_str().is_none_or(|text| words.iter().any(|one| one == text)),
     }
 }
@@ -57,6 +58,7 @@ pub fn length(range: impl RangeBounds<usize>) -> impl Validator {
     let range = (range.start_bound().cloned(), range.end_bound().cloned());
     let demand = format!("must have a length of {}", range_text(&range));
     let holds = move |value: &Value| {
+        // Characters are counted for strings, as `length` of the language does.
         let length = match value.kind() {
             Kind::Map(map) => Some(map.len()),
             _ => value.as_str().map(|text| text.chars().count()).or_else(|| value.as_slice().map(<[Value]>::len)),
@@ -136,6 +138,7 @@ impl<V: Validator> Validator for Each<V> {
     fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
         let mut found = ProviderDiagnostics::new();
         let mut look = |path: &Path, value: &Value| {
+            // Elements follow the rule for attributes: validators do not see null or unknown values.
             if !value.is_null() && value.is_known() {
                 found.extend(self.0.validate(&ValidatorRequest { path, value, config: request.config }));
             }

@@ -1,4 +1,4 @@
-//! Create, update and delete (LC-14 to LC-16).
+//! Create, update and delete (LC-14 to LC-16), and the checks of plans and results.
 
 use groma_provider::contract::{Secrets, Violation, check_compatible, check_planned, without_write_only};
 use groma_provider::{
@@ -21,6 +21,7 @@ impl Server {
         if request.planned_state.is_null() {
             return delete(resource, request, private);
         }
+        // A panic reports no object, so `finish` falls back on the prior state.
         let failed = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
         let (plan, config, state) =
             (request.planned_state.clone(), request.config.clone(), request.prior_state.clone());
@@ -39,6 +40,7 @@ fn delete(resource: &dyn Resource, request: ApplyRequest, private: PrivateData) 
     let answer = panic::guard("delete", || resource.delete(DeleteRequest { state, private }), |problems| problems);
     answer.map(move |diagnostics| {
         if diagnostics.has_errors() {
+            // A failed deletion leaves the object in the state (LC-16).
             return refused(&request, diagnostics);
         }
         let response = ApplyResponse::new(request.planned_state, groma_provider::Private::default());
@@ -65,6 +67,7 @@ fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectRespo
             let state = keep_prior_form(schema, &state, &request.planned_state);
             without_write_only(schema.block(), &state)
         }
+        // Without an object the provider says that nothing was changed.
         None if failed => return refused(request, diagnostics),
         None => {
             diagnostics.push(ProviderDiagnostic::error(
@@ -85,6 +88,7 @@ fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectRespo
         new_state: Some(state),
         private: response.private.encode(),
         legacy_type_system: false,
+        // An identity does not change during an apply, so a provider need not repeat it.
         new_identity: response.identity.or_else(|| request.planned_identity.clone()),
         diagnostics,
     }
@@ -110,6 +114,7 @@ pub(super) fn check_plan(
 ) -> ProviderDiagnostics {
     let violations = check_planned(schema.block(), &request.prior_state, &request.config, plan);
     let report = |violation: &Violation| {
+        // The last modifier that changed the path or something above it.
         let blamed = changes.iter().rev().find(|change| violation.path.starts_with(&change.path));
         let who = match blamed {
             Some(change) => format!("It was last changed by the plan modifier \"{}\"", change.description),

@@ -49,6 +49,7 @@ impl Provider for Server {
             plan_destroy: true,
             get_provider_schema_optional: true,
             move_resource_state: true,
+            // Hosts derive a configuration from the object themselves.
             generate_resource_config: false,
             repeatable_create: self.definition.repeats_creations_safely(),
             is_pure: false,
@@ -99,6 +100,7 @@ impl Provider for Server {
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
+        // A provider block is not planned, so its defaults are applied here (FW-16).
         match plan::with_defaults(self.definition.schema(), request.config) {
             Ok(config) => {
                 let request = ConfigureRequest { config, ..request };
@@ -130,6 +132,7 @@ impl Provider for Server {
 
     fn read_batch_size(&self, type_name: &str) -> usize {
         match self.types.resource(&*self.definition, type_name) {
+            // At least one, or a host that divides by the size would read nothing.
             Ok(Some(resource)) => panic::catch("read_batch_size", || resource.read_batch_size()).unwrap_or(1).max(1),
             _ => 1,
         }

@@ -22,6 +22,7 @@ pub(super) fn guard<'a, T: Send + Unpin + 'a>(
 ) -> Answer<'a, T> {
     match catch(method, call) {
         Err(problems) => Answer::ready(failed(problems)),
+        // Ready answers stay ready, so that hosts need no runtime for them.
         Ok(answer) => match answer.now() {
             Ok(response) => Answer::ready(response),
             Err(answer) => Answer::pending(async move {

@@ -4,7 +4,8 @@ use groma_provider::contract::without_write_only;
 use groma_provider::{Answer, Item, PlanRequest, PlanResponse, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Path, Value};
 
-use super::{Server, apply, panic};
+use super::apply::{self, Change};
+use super::{Server, panic};
 use crate::modifier::{ModifierRequest, ModifierResponse, Objects};
 use crate::resource::{ModifyPlanRequest, ModifyPlanResponse};
 use crate::rewrite::{Next, ObjectStates, keep_prior_form, rewrite};
@@ -20,6 +21,7 @@ impl Server {
         let private = PrivateData::decode(&request.prior_private);
         let prepared = panic::catch("plan modification", || prepare(resource.schema(), &request, &private));
         let prepared = match prepared {
+            // Errors of attributes end the plan: `modify_plan` would see a plan that is wrong already.
             Ok(prepared) if !prepared.diagnostics.has_errors() => prepared,
             Ok(prepared) => return Answer::ready(refused(request, prepared.diagnostics)),
             Err(problems) => return Answer::ready(refused(request, problems)),
@@ -69,9 +71,11 @@ fn finish(
             ),
         ));
     }
+    // A deferred plan is a guess, which no rule binds.
     if !destroys && deferred.is_none() && !diagnostics.has_errors() {
         diagnostics.extend(apply::check_plan(resource.schema(), request, &response.plan, &prepared.changes));
     }
+    // A deleted object has no identity.
     let identity = request.prior_identity.clone().filter(|_| !destroys);
     PlanResponse {
         planned_state: response.plan,
@@ -107,13 +111,14 @@ pub(super) fn run_modifiers(
             let mut response = ModifierResponse {
                 plan: plan.clone(),
                 requires_replace: false,
-                diagnostics: groma_provider::ProviderDiagnostics::new(),
+                diagnostics: ProviderDiagnostics::new(),
             };
             modifier.modify(&request, &mut response);
             replace |= response.requires_replace;
             let failed = response.diagnostics.has_errors();
             diagnostics.extend(response.diagnostics);
             if response.plan != plan {
+                // Remembered for the message, should the plan contradict the configuration.
                 changes.push(Change { path: visit.path.clone(), description: modifier.description() });
                 plan = response.plan;
             }
@@ -147,11 +152,13 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
         return prepared;
     }
     let (block, rules) = (schema.block(), schema.rules());
+    // Write-only values are in the configuration only; a plan is stored (LC-29).
     prepared.plan = without_write_only(block, &prepared.plan);
     if rules.has.defaults {
         let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
         prepared.plan = apply_defaults(schema, triple(request, &plan), &mut prepared.diagnostics);
     }
+    // Before the comparison below, so that a value in another form does not count as a change (FW-17).
     if rules.has.equality && !request.prior_state.is_null() {
         prepared.plan = keep_prior_form(schema, &prepared.plan, &request.prior_state);
     }
@@ -175,6 +182,7 @@ fn triple<'a>(request: &'a PlanRequest, plan: &'a Value) -> ObjectStates<'a> {
 fn open_computed(schema: &ResourceSchema, triple: ObjectStates<'_>) -> Value {
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| match &visit.slot.item {
         Item::Attribute(attribute) if attribute.is_computed() && visit.config.is_null() => {
+            // The default is the value; only what nobody has chosen is unknown.
             if visit.rules.own.default.is_some() {
                 Next::Past(visit.plan.clone())
             } else {
@@ -207,6 +215,7 @@ pub(super) fn apply_defaults(
         match default.resolve(&DefaultRequest { path: visit.path, config: triple.config }) {
             Ok(value) => Next::Past(value),
             Err(problem) => {
+                // A default that fails without a path is about its own attribute.
                 diagnostics.push(if problem.path.is_empty() { problem.at(visit.path.clone()) } else { problem });
                 Next::Past(visit.plan.clone())
             }
@@ -225,6 +234,7 @@ pub(super) fn with_defaults(schema: &ResourceSchema, config: Value) -> Result<Va
         return Ok(config);
     }
     let mut diagnostics = ProviderDiagnostics::new();
+    // There is no plan and no state: the walk sees the configuration as all three.
     let triple = ObjectStates { config: &config, plan: &config, state: &config };
     let filled = panic::catch("defaults", || apply_defaults(schema, triple, &mut diagnostics))?;
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(filled) }

@@ -12,8 +12,7 @@ use groma_value::Value;
 
 use super::plan::with_defaults;
 use super::{Server, panic};
-use crate::resource::decode_stored;
-use crate::resource::{self, ObjectResponse};
+use crate::resource::{self, ObjectResponse, decode_stored};
 use crate::rewrite::keep_prior_form;
 use crate::{PrivateData, Resource, definition};
 
@@ -36,12 +35,14 @@ impl Server {
             }
             _ => None,
         };
+        // Mixed types or an unknown one: each request is answered, or refused, alone.
         let Some(resource) = uniform else {
             return Answer::sequence(requests, |request| self.read(request));
         };
         let own = requests.iter().map(own_request).collect();
         let count = requests.len();
         let failed = move |problems: ProviderDiagnostics| {
+            // A panic concerns every object of the batch, because nobody knows how far it came.
             let one = || ObjectResponse { diagnostics: problems.clone(), ..ObjectResponse::gone() };
             std::iter::repeat_with(one).take(count).collect()
         };
@@ -109,6 +110,7 @@ impl Server {
         panic::guard("import", || resource.import(own), failed).map(move |response| {
             let mut diagnostics = response.diagnostics;
             let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
+            // A deferred import has no object, whatever the provider returns with it.
             let imported = response.state.filter(|_| deferred.is_none()).map(|state| ImportedResource {
                 type_name: request.type_name,
                 state: without_write_only(resource.schema().block(), &state),
@@ -150,6 +152,7 @@ impl Server {
             private: PrivateData::decode(&request.source_private),
             identity: request.source_identity,
         };
+        // `None` means that the type does not support the source, which is an error of the `moved` block.
         let own = || resource.move_from(request).unwrap_or_else(|| Answer::ready(ObjectResponse::failed(refusal)));
         panic::guard("move_from", own, panicked).map(|response| {
             let mut diagnostics = response.diagnostics;
@@ -206,6 +209,7 @@ fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectRespo
     let mut diagnostics = response.diagnostics;
     let host = request.client_capabilities;
     let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
+    // After an error the object stays in the state as it was.
     if deferred.is_some() || diagnostics.has_errors() {
         return ReadResponse { deferred, ..unread(request, diagnostics) };
     }
@@ -221,6 +225,7 @@ fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectRespo
         new_state,
         private: response.private.encode(),
         deferred: None,
+        // Providers need not repeat an identity that they got.
         new_identity: response.identity.or(request.current_identity),
         diagnostics,
     }

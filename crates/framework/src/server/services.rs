@@ -1,4 +1,4 @@
-//! Actions and list resources on the server.
+//! Calls of actions, list resources, ephemeral resources and state stores.
 
 use groma_provider::{
     Answer, CloseEphemeralRequest, ConfigureStateStoreRequest, ConfigureStateStoreResponse, EphemeralResponse,
@@ -38,9 +38,7 @@ impl Server {
             Err(problems) => Answer::ready(problems),
         }
     }
-}
 
-impl Server {
     pub(super) fn search(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
         let list = self.types.known_list(&*self.definition, &request.type_name);
         let ready = list.and_then(|list| Ok((list, with_defaults(list.schema(), request.config)?)));
@@ -52,9 +50,7 @@ impl Server {
             Err(problems) => Answer::ready(problems),
         }
     }
-}
 
-impl Server {
     pub(super) fn open(&self, request: OpenEphemeralRequest) -> Answer<'_, OpenEphemeralResponse> {
         let failed =
             |diagnostics| OpenResponse { diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) };
@@ -69,6 +65,7 @@ impl Server {
             let mut diagnostics = response.diagnostics;
             let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
             OpenEphemeralResponse {
+                // Until it can be opened, only its configuration is known.
                 result: if deferred.is_some() { config } else { response.result },
                 renew_at: response.renew_at,
                 private: response.private.encode(),
@@ -80,6 +77,7 @@ impl Server {
 
     pub(super) fn renew(&self, request: RenewEphemeralRequest) -> Answer<'_, EphemeralResponse> {
         let private = PrivateData::decode(&request.private);
+        // A failed renewal keeps the data with which the resource must still be closed.
         let kept = private.clone();
         let failed = move |diagnostics| RenewResponse { renew_at: None, private: kept, diagnostics };
         let answer = match self.types.known_ephemeral(&*self.definition, &request.type_name) {
@@ -100,9 +98,7 @@ impl Server {
             Err(problems) => Answer::ready(problems),
         }
     }
-}
 
-impl Server {
     pub(super) fn configure_store(
         &self,
         request: ConfigureStateStoreRequest,

@@ -1,4 +1,4 @@
-//! The types in use: each is asked for once.
+//! The types in use: each is requested once and kept.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, OnceLock};
@@ -131,6 +131,7 @@ fn lookup<'a, T: ?Sized>(
     if let Some(found) = known.get(type_name) {
         return Ok(Some(found));
     }
+    // Two threads may load one type at the same time; the first insertion wins, and both use it.
     Ok(panic::catch("type lookup", load)??.and_then(|loaded| known.insert(type_name, loaded)))
 }
 
@@ -142,7 +143,7 @@ fn unknown(kind: &str, type_name: &str) -> ProviderDiagnostics {
     .into()
 }
 
-/// Values by name. Entries are added once and never changed or removed; adding needs no exclusive access.
+/// A map that only grows, so that its values can be borrowed as long as the map itself. Entries are added once and never changed or removed; adding needs no exclusive access.
 pub(crate) struct FrozenMap<T: ?Sized> {
     buckets: Box<[OnceLock<Box<Entry<T>>>]>,
     hasher: RandomState,
@@ -181,6 +182,7 @@ impl<T: ?Sized> FrozenMap<T> {
         let mut slot = self.bucket(name)?;
         let mut entry = Some(Box::new(Entry { name: name.into(), value, next: OnceLock::new() }));
         loop {
+            // Either this entry or that of another thread; the loop goes on behind the other one.
             let found = slot.get_or_init(|| entry.take().unwrap_or_else(|| unreachable!("an entry is placed once")));
             if *found.name == *name {
                 return Some(&found.value);
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_first_counts() {
+    fn first_insertion_wins() {
         let map: FrozenMap<str> = FrozenMap::default();
         assert_eq!(map.get("a"), None);
         assert_eq!(map.insert("a", "1".into()), Some("1"));

@@ -77,6 +77,7 @@ fn joined<'a>(
 ) -> Answer<'a, ProviderDiagnostics> {
     let mut all = own.unwrap_or_else(|problems| problems);
     further.map(move |further| {
+        // The author's own checks run even if validators failed, so that a user sees all problems at once.
         all.extend(further);
         all
     })
@@ -88,6 +89,7 @@ fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
     let triple = ObjectStates { config, plan: config, state: config };
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
         let value = visit.plan.clone();
+        // Validators and deprecations are about what somebody wrote.
         if is_absent(&value, &visit.slot.item) {
             return Next::Past(value);
         }

@@ -230,7 +230,7 @@ impl Bundle {
         self.problems.extend(problems.into_iter().map(within));
     }
 
-    /// Builds the provider.
+    /// Checks all parts and builds the provider.
     ///
     /// # Errors
     ///

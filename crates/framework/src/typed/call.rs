@@ -73,6 +73,7 @@ impl Call {
     pub(super) fn ended<M: Model>(self, result: Result<Option<M>, ProviderDiagnostic>) -> ObjectResponse {
         let (state, problem, not_yet) = match result {
             Ok(object) => (object.map(|object| object.to_value()), None, None),
+            // A deferral carries the problem itself; reporting it twice would fail the call.
             Err(problem) => (self.made, self.not_yet.is_none().then_some(problem), self.not_yet),
         };
         let mut diagnostics = self.diagnostics;

@@ -98,6 +98,7 @@ impl<S: ModelDataSource> DataSource for Sourced<S> {
             match result {
                 Ok(found) => ReadDataResponse { diagnostics, ..ReadDataResponse::found(found.to_value()) },
                 Err(problem) => {
+                    // The problem of a deferral is reported by the server if the host cannot defer.
                     diagnostics.extend(not_yet.is_none().then_some(problem));
                     ReadDataResponse { not_yet, diagnostics, ..ReadDataResponse::found(Value::NULL) }
                 }

@@ -49,6 +49,7 @@ impl Function {
     /// The function `call`, whose parameters have `names`.
     pub fn new<Arguments, const COUNT: usize>(names: [&str; COUNT], call: impl Callable<Arguments, COUNT>) -> Self {
         let accepted = call.parameters();
+        // Kept, in case `variadic` turns the last parameter into one for each element.
         let rest = accepted.last().map(|last| last.elements).unwrap_or_default();
         let parameters = names.iter().zip(accepted).map(|(name, accepted)| Parameter {
             name: Name::from(*name),
@@ -123,6 +124,7 @@ impl Function {
     pub(super) fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
         let fixed = self.signature.parameters.len();
         match &self.signature.variadic {
+            // The Rust function takes all further arguments as one list.
             Some(rest) if arguments.len() >= fixed => {
                 let (own, further) = arguments.split_at(fixed);
                 let further = Value::list(rest.ty.clone(), further.to_vec());
@@ -157,7 +159,7 @@ pub trait Callable<Arguments, const COUNT: usize>: Send + Sync + 'static {
     /// The type of what it returns.
     fn result(&self) -> Type;
 
-    /// Calls the function.
+    /// Converts the arguments and calls the function.
     ///
     /// # Errors
     ///
@@ -188,6 +190,7 @@ macro_rules! callable {
             }
 
             fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
+                // Unused in the instance for functions without parameters.
                 let _ = arguments;
                 let result = self($(argument::<$name>(arguments, $position)?),*);
                 result.map(|value| value.to_value()).map_err(|text| FunctionError::new(text))

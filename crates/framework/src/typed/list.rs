@@ -54,6 +54,7 @@ impl Search {
         identity: impl Field,
         object: Option<&M>,
     ) -> ListControl {
+        // A host that asks for identities only must not get objects.
         let object = object.filter(|_| self.wants_objects()).map(M::to_value);
         self.report(Listed {
             identity: Some(identity.to_value()),
@@ -83,7 +84,7 @@ impl Search {
     }
 }
 
-/// How the objects of a resource type are searched for, where what is searched by is a struct. The resource type of the
+/// A list resource whose configuration is a struct. The resource type of the
 /// same name must have an identity.
 ///
 /// ```

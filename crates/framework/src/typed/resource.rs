@@ -7,10 +7,9 @@ use groma_value::Value;
 
 use super::Call;
 use crate::model::Model;
-use crate::resource::decode_stored;
 use crate::resource::{
     CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
-    ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
+    ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest, decode_stored,
 };
 use crate::stopping::Stops;
 use crate::{ResourceSchema, SchemaBuilder};
@@ -152,6 +151,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
         Answer::pending(async move {
             let unchanged = request.clone();
             self.resource.modify_plan(request).await.unwrap_or_else(|problem| {
+                // The response needs some plan; the error makes the host ignore it.
                 let mut refused = unchanged.unchanged();
                 refused.refuse(problem);
                 refused

@@ -108,7 +108,7 @@ pub trait States: Send + Sync + 'static {
     /// The ids of all states that are kept.
     fn list(&self) -> impl Future<Output = Result<Vec<String>, ProviderDiagnostic>> + Send;
 
-    /// Deletes a state.
+    /// Deletes a state and all of its content.
     fn delete(&self, id: &str) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
 
     /// Takes the lock on a state for `operation`, in one step that nobody else can come between, and gives an id that
@@ -157,6 +157,7 @@ impl<S: ModelStateStore> Keeping<S> {
     }
 
     fn states(&self) -> Result<Arc<S::States>, ProviderDiagnostic> {
+        // Cloned out of the lock, so that concurrent calls do not wait for each other.
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
         open.ok_or_else(|| {
             let detail = "The store was asked for a state before it was configured, or after its configuration had failed. This is a mistake \

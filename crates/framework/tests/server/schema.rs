@@ -23,6 +23,7 @@ fn fw_16_a_default_needs_optional_and_computed() {
     for attribute in [Attribute::string(), Attribute::string().required(), Attribute::string().computed()] {
         assert_eq!(with(attribute), ["a: an attribute with a default must be optional and computed"]);
     }
+    // The default is a string.
     assert_eq!(with(Attribute::bool().optional_computed()), ["a: the default is not bool"]);
 }
 
@@ -39,6 +40,7 @@ fn fw_18_unsound_declarations_are_found() {
         .attribute("secret", Attribute::string().optional_computed().write_only())
         .attribute("twice", Attribute::string())
         .block("twice", NestedBlock::new(Nesting::List, Vec::<(&str, Attribute)>::new()))
+        // Names are lower case, as Terraform requires of schemas.
         .block("Loud", NestedBlock::new(Nesting::List, Vec::<(&str, Attribute)>::new()));
     let found = problems(schema);
     for name in ["secret:", "twice:", "Loud:"] {
@@ -117,7 +119,7 @@ fn texts(texts: &[&str]) -> Value {
 }
 
 #[test]
-fn fw_19_validators_say_what_they_want_and_no_value() {
+fn fw_19_validators_report_the_requirement_without_the_value() {
     assert_eq!(said(&[("name", s(""))]), [".name The value must have a length of 1 to 5."]);
     assert!(said(&[("name", s("ääääö"))]).is_empty(), "characters count, not bytes");
     assert_eq!(said(&[("name", s("abcdef"))]).len(), 1);
@@ -137,7 +139,7 @@ fn fw_19_validators_say_what_they_want_and_no_value() {
 }
 
 #[test]
-fn fw_19_validators_look_at_other_arguments() {
+fn fw_19_validators_check_other_arguments() {
     assert_eq!(said(&[("key", s("k"))]), [".key It requires \"name\" to be set."]);
     assert!(said(&[("key", s("k")), ("name", Value::unknown(Type::String))]).is_empty());
     assert_eq!(
@@ -146,6 +148,7 @@ fn fw_19_validators_look_at_other_arguments() {
     );
     let unknown = Value::unknown(Type::list(Type::String));
     assert!(said(&[("only", s("o")), ("aliases", unknown)]).is_empty(), "it may come to null");
+    // A misspelled name would otherwise make the validator refuse every configuration without an explanation.
     let nowhere = needs(["nowhere"]);
     let (path, value) = (groma_value::Path::root(), s("a"));
     let config = Value::object([("a", s("a"))]);
@@ -155,14 +158,16 @@ fn fw_19_validators_look_at_other_arguments() {
 }
 
 #[test]
-fn fw_19_what_a_field_cannot_hold_is_the_mistake_of_the_configuration() {
+fn fw_19_value_that_a_field_cannot_hold_is_a_configuration_error() {
     assert_eq!(said(&[("port", Value::number(99_999))])[0], ".port The value must be a whole number from 0 to 65535.");
+    // Both the validator and the type of the field refuse it: one is below 1024, the other no whole number.
     assert_eq!(said(&[("port", "1.5".parse::<groma_value::Number>().map(Value::number).unwrap())]).len(), 2);
     let one = |number: u32| Value::set(Type::Number, vec![Value::number(number)]);
     assert_eq!(said(&[("numbers", one(256))]), [".numbers The value must be a whole number from 0 to 255."]);
     assert!(said(&[("numbers", one(255))]).is_empty());
     let list = Value::list(Type::String, vec![s("a"), Value::null(Type::String)]);
     assert_eq!(said(&[("aliases", list)]), [".aliases[1] The value must be a string, not null."]);
+    // A list that is known in part is checked once it is wholly known.
     let half = Value::list(Type::String, vec![s("a"), Value::unknown(Type::String)]);
     assert!(said(&[("aliases", half)]).is_empty());
     let tuning = Value::set(Tuning::ty(), vec![Value::object([("tries", Value::number(300))])]);

@@ -91,7 +91,7 @@ fn links_lead_inside_or_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_leads_outside_by_way_of_another_link_and_is_refused() {
+fn link_that_leads_outside_through_another_link_is_refused() {
     // a/b/up leads to the top, so a/b/up/.. is outside, though its text is not.
     let ways = [
         [("a/b/up", "../.."), ("out", "a/b/up/../secret")],
@@ -245,7 +245,7 @@ fn a_single_packed_file_has_the_limit_too() {
 }
 
 #[test]
-fn kinds_are_told_by_the_end_of_the_path() {
+fn archive_kind_follows_from_the_file_extension() {
     assert_eq!(Archive::of_path("/x/m.tar.gz"), Some(Archive::Tar(Packing::Gzip)));
     assert_eq!(Archive::of_path("/x/m.zip"), Some(Archive::Zip));
     assert_eq!(Archive::of_path("/x/zip"), None);

@@ -25,7 +25,7 @@ fn registry() -> Server {
 }
 
 #[test]
-fn local_modules_are_noted_and_told_once() {
+fn local_modules_are_recorded_and_reported_once() {
     let space = Workspace::new(&[
         ("main.tf", "module \"vpc\" {\n  source = \"./modules/vpc/\"\n}\n"),
         ("modules/vpc/main.tf", "module \"up\" {\n  source = \"../z\"\n}\n"),
@@ -209,7 +209,7 @@ fn sources_may_depend_on_constant_variables() {
 }
 
 #[test]
-fn folders_elsewhere_are_linked() {
+fn directories_outside_of_the_configuration_are_linked() {
     let other = tempfile::tempdir().unwrap();
     fs::write(other.path().join("main.tf"), "").unwrap();
     let call = format!("module \"m\" {{\n  source = \"{}\"\n}}\n", other.path().display());

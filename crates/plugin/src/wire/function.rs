@@ -3,8 +3,7 @@
 use groma_provider::{CallFate, FunctionError, FunctionSignature, Parameter};
 
 use super::WireError;
-use super::schema::{description, type_of};
-use super::schema::{json, kind};
+use super::schema::{description, json, kind, type_of};
 use crate::proto::v6;
 
 /// Decodes a function signature.

@@ -375,9 +375,6 @@ fn downgrade_nested(message: v6::schema::NestedBlock) -> Result<v5::schema::Nest
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Protocol;
-    use crate::wire::schema_of;
-    use prost::Message;
 
     fn plain() -> Block {
         let inner =

@@ -1,4 +1,4 @@
-//! Data sources, ephemeral resources, lazily asked types (FW-19, FW-21).
+//! Data sources and ephemeral resources on values, whose types are built lazily (FW-19, FW-21).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ impl DataSource for Found {
 
     fn read(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
         let name = get(&request.config, "name");
-        assert_ne!(name, s("boom"), "no such thing");
+        assert_ne!(name, s("boom"), "no such resource");
         Answer::ready(ReadDataResponse::found(Value::object([("name", name), ("result", s("found"))])))
     }
 }
@@ -71,6 +71,7 @@ impl Definition for Many {
 
     fn type_names(&self) -> TypeNames {
         TypeNames {
+            // As many types as large providers have.
             data_sources: (0..2000).map(|n| format!("test_{n:04}").into()).collect(),
             ephemeral_resources: vec!["test_secret".into()],
             ..TypeNames::default()
@@ -124,6 +125,7 @@ fn fw_21_a_panic_of_a_data_source_is_an_error() {
 fn types_are_built_once_and_only_when_they_are_used() {
     let (server, built) = served();
     assert_eq!(server.type_names().data_sources.len(), 2000);
+    // Listing the names builds no type.
     assert_eq!(built.load(Ordering::SeqCst), 0);
     for _ in 0..3 {
         assert!(server.data_schema("test_0007").unwrap().is_some());

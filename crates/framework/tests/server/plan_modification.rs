@@ -1,4 +1,4 @@
-//! When plans are modified, what a modifier sees, modifiers of users, and the way of an interrupt (FW-01, FW-10, FW-11, FW-22).
+//! Calls of plan modification, the inputs of modifiers, custom modifiers, and interrupts (FW-01, FW-10, FW-11, FW-22).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use groma_framework::{
 use groma_provider::{Private, Provider};
 use groma_value::{Type, Value};
 
-use crate::support::{Thing, get, made, s, unknown};
+use crate::support::{TestResource, get, made, s, unknown};
 
 #[test]
 fn fw_01_a_plan_is_modified_on_create_update_and_delete_and_never_by_an_apply() {
@@ -20,13 +20,13 @@ fn fw_01_a_plan_is_modified_on_create_update_and_delete_and_never_by_an_apply() 
     let schema = SchemaBuilder::new()
         .attribute("id", Attribute::string().computed().use_state_for_unknown())
         .attribute("size", Attribute::string().optional().requires_replace());
-    let thing = Thing::new(schema).modifying(move |request| {
+    let resource = TestResource::new(schema).modifying(move |request| {
         counted.fetch_add(1, Ordering::Relaxed);
         let mut response = request.unchanged();
         response.diagnostics.push(ProviderDiagnostic::warning("Seen", "The plan was seen."));
         response
     });
-    let served = thing.serve();
+    let served = resource.serve();
     let config = served.object([("size", s("a"))]);
     let created = served.plan(served.null(), config.clone());
     assert!(!get(&created.planned_state, "id").is_known(), "what the provider decides is open");
@@ -35,6 +35,7 @@ fn fw_01_a_plan_is_modified_on_create_update_and_delete_and_never_by_an_apply() 
     let updated = served.plan(state.clone(), served.object([("size", s("b"))]));
     assert_eq!(updated.requires_replace.len(), 1);
     let deleted = served.plan(state, served.null());
+    // One call each for the plans of the creation, the update and the deletion.
     assert_eq!(calls.load(Ordering::Relaxed), 3);
     for response in [&updated, &deleted] {
         assert_eq!(response.diagnostics.iter().next().unwrap().summary, "Seen");
@@ -71,6 +72,7 @@ fn fw_10_a_user_writes_a_modifier_for_any_type_with_one_small_trait() {
         Type::map(Type::Bool),
     ];
     for ty in types {
+        // One modifier for attributes of every type, since values are dynamic.
         struct Fixed(Value);
         impl PlanModifier for Fixed {
             fn description(&self) -> String {
@@ -81,13 +83,13 @@ fn fw_10_a_user_writes_a_modifier_for_any_type_with_one_small_trait() {
             }
         }
         let attribute = Attribute::new(ty.clone()).computed().modifier(Fixed(Value::null(ty.clone())));
-        let served = Thing::new(SchemaBuilder::new().attribute("x", attribute)).serve();
+        let served = TestResource::new(SchemaBuilder::new().attribute("x", attribute)).serve();
         assert_eq!(get(&served.planned(served.null(), served.object([])).0, "x"), Value::null(ty.clone()));
     }
     assert_eq!(Rounded.description(), "takes the next multiple of ten");
     assert_eq!(Rounded.markdown_description(), "takes the next multiple of **ten**");
     let size = Attribute::number().optional_computed().modifier(Rounded);
-    let served = Thing::new(SchemaBuilder::new().attribute("size", size)).serve();
+    let served = TestResource::new(SchemaBuilder::new().attribute("size", size)).serve();
     let plan = served.plan(served.null(), served.object([("size", Value::number(7))]));
     // What the author wrote must stay (LC-07): the framework says which modifier broke that.
     let detail = &plan.diagnostics.iter().next().unwrap().detail;
@@ -110,12 +112,12 @@ fn fw_11_a_modifier_sees_configuration_plan_and_state_whole_and_at_its_path_and_
     let schema = SchemaBuilder::new()
         .attribute("name", Attribute::string().optional().modifier(looking))
         .attribute("other", Attribute::string().computed());
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let mut private = PrivateData::new();
     private.set("token", "t-1");
     let state = served.object([("name", s("old")), ("other", s("x"))]);
     let config = served.object([("name", s("new"))]);
-    let block = served.thing.schema.block();
+    let block = served.resource.schema.block();
     let request = groma_provider::PlanRequest {
         type_name: "test_thing".into(),
         proposed_new_state: groma_provider::proposed_new_state(block, &state, &config),
@@ -125,6 +127,7 @@ fn fw_11_a_modifier_sees_configuration_plan_and_state_whole_and_at_its_path_and_
         ..groma_provider::PlanRequest::default()
     };
     served.server.plan_resource(request).now().unwrap();
+    // The plan equals the configuration, because no modifier has changed it.
     let expected = [
         ".name Some(\"new\")",
         "Some(\"new\") Some(\"old\")",
@@ -136,7 +139,7 @@ fn fw_11_a_modifier_sees_configuration_plan_and_state_whole_and_at_its_path_and_
 }
 
 #[test]
-fn fw_22_a_stop_reaches_the_provider_and_a_panic_in_it_goes_no_further() {
+fn fw_22_stop_reaches_the_provider_and_its_panic_is_contained() {
     struct Stopping {
         schema: ResourceSchema,
         stops: AtomicUsize,
@@ -149,6 +152,7 @@ fn fw_22_a_stop_reaches_the_provider_and_a_panic_in_it_goes_no_further() {
             TypeNames::default()
         }
         fn stop(&self) {
+            // The second call panics, and the server must survive it.
             assert_eq!(self.stops.fetch_add(1, Ordering::Relaxed), 0, "the second stop panics");
         }
     }
