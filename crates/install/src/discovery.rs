@@ -129,9 +129,11 @@ impl Discovery {
 
     async fn ask(&self, host: &str) -> Result<Services, DiscoveryError> {
         let url = document_of(host)?;
+        // Private registries require the token for the discovery document, too.
         let token = self.credentials.token(host).await?;
         let answer =
             self.http.get_with(&url, token.as_ref(), &[("accept", "application/json")], LARGEST_DOCUMENT).await?;
+        // A host without the document offers no services, which the caller reports for the service that it needs.
         if answer.status == StatusCode::NOT_FOUND {
             return Ok(Services { host: host.to_owned(), base: url, entries: Map::new() });
         }
@@ -140,9 +142,11 @@ impl Discovery {
         }
         let invalid = |reason: &str| DiscoveryError::Document { host: host.to_owned(), reason: reason.to_owned() };
         let kind = answer.header("content-type").unwrap_or_default();
+        // Login pages and error pages may answer with success and HTML.
         if kind.split(';').next().map(str::trim) != Some("application/json") {
             return Err(invalid(&format!("it is sent as {kind:?}, which should be \"application/json\"")));
         }
+        // Relative URLs are resolved against the final URL, after redirects.
         Services::read(host, answer.url, &answer.body)
     }
 }
@@ -203,6 +207,7 @@ impl Services {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(self.invalid(service, &format!("{text:?} is neither https nor http")));
         }
+        // Paths are appended to the URL, which a fragment would swallow.
         if url.fragment().is_some() {
             return Err(self.invalid(service, &format!("{text:?} has a fragment")));
         }

@@ -136,6 +136,7 @@ impl Attempt {
             client,
             listener,
             redirect: format!("http://localhost:{port}/login"),
+            // 64 characters: PKCE requires from 43 to 128 (RFC 7636).
             verifier: format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()),
             state: Uuid::new_v4().to_string(),
         })
@@ -177,6 +178,7 @@ impl Attempt {
             ("redirect_uri", &self.redirect),
         ];
         let answer = http.post_form(&self.client.token, &fields, LARGEST_ANSWER).await?;
+        // An answer that is not JSON has no token and no description; its status is reported.
         let object: Map<String, Value> = serde_json::from_slice(&answer.body).unwrap_or_default();
         let text = |name: &str| object.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         match text("access_token").filter(|_| answer.status.is_success()) {
@@ -194,8 +196,10 @@ async fn bind(low: u16, high: u16) -> io::Result<(TcpListener, u16)> {
     let count = u32::from(high - low) + 1;
     let first = u32::from(Uuid::new_v4().as_fields().1) % count;
     let mut last = io::Error::other("no port was tried");
+    // Enough to find a free port, unless something is wrong with all of them.
     for step in 0..count.min(64) {
         let port = low.saturating_add(u16::try_from((first + step) % count).unwrap_or_default());
+        // Only this machine may deliver the code.
         match TcpListener::bind(("127.0.0.1", port)).await {
             Ok(listener) => return Ok((listener, port)),
             Err(error) => last = error,
@@ -221,11 +225,13 @@ pub(super) enum Word {
 pub(super) async fn wait(listener: &TcpListener, state: &str) -> io::Result<Word> {
     loop {
         let (mut stream, _) = listener.accept().await?;
+        // A connection without a request, as browsers open them in advance, must not block the real one.
         let Ok(Some(target)) = tokio::time::timeout(PATIENCE, target(&mut stream)).await else { continue };
         let word = word(&target, state);
         let (status, text) = match &word {
             Some(Word::Code(_)) => ("200 OK", "The login was successful. This page can be closed now."),
             Some(Word::Refused(_)) => ("200 OK", "The host refused the login. The terminal says why."),
+            // Browsers also ask for an icon.
             None => ("404 Not Found", "There is nothing here."),
         };
         let answer = format!(
@@ -278,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_seen_from_the_host() {
+    fn relative_urls_are_resolved_against_the_host() {
         let client = of(r#"{"login.v1": {"client": "cli", "authz": "/a", "token": "t", "ports": [10000, 10010]}}"#);
         let client = client.unwrap().unwrap();
         assert_eq!(client.authorize.as_str(), "https://example.com/a");
@@ -301,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_knows_the_state_is_heard() {
+    fn redirect_requires_the_expected_state() {
         assert_eq!(word("/login?code=c&state=s", "s"), Some(Word::Code("c".to_owned())));
         assert_eq!(word("/login?code=c&state=other", "s"), None);
         assert_eq!(word("/login?code=c", "s"), None);

@@ -102,6 +102,7 @@ impl<'a> Registry<'a> {
     pub(crate) async fn manifest(&self, repository: &Repository, reference: &str) -> Result<Manifest, OciError> {
         let url = repository.url(&format!("manifests/{reference}"))?;
         let answer = self.get(repository, &url, ACCEPTED).await?;
+        // A digest identifies the content, so the registry need not be trusted.
         if let Some(wanted) = reference.strip_prefix("sha256:") {
             let found = hex(&Sha256::digest(&answer.body));
             if found != wanted {
@@ -125,6 +126,7 @@ impl<'a> Registry<'a> {
         if descriptor.size > limit {
             return Err(HttpError::TooLarge { url: without_secrets(&url), limit }.into());
         }
+        // Anonymous first: public repositories need no login, and the refusal names the token server.
         let mut answer = self.http.download(&url, None, &[], target, descriptor.size).await?;
         if answer.status == StatusCode::UNAUTHORIZED {
             let authorization = self.authorization(repository, &answer).await?;
@@ -166,6 +168,7 @@ impl<'a> Registry<'a> {
         let login = self.stores.container(&repository.registry, &repository.name);
         let basic = login.as_ref().and_then(Login::basic);
         let challenge = refusal.header("www-authenticate").unwrap_or_default();
+        // A password must not be sent without encryption.
         if parameters_of(challenge, "Basic").is_some() && refusal.url.scheme() == "https" {
             return Ok(basic);
         }
@@ -182,6 +185,7 @@ impl<'a> Registry<'a> {
         };
         checked(&url, &answer)?;
         let granted: Granted = parsed(&url, &answer.body)?;
+        // Servers use either name.
         Ok(granted.token.or(granted.access_token).map(|token| format!("Bearer {token}")))
     }
 }
@@ -331,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_where_tokens_are_given() {
+    fn challenge_names_the_token_server() {
         let url = |challenge: &str| TokenServer::of(challenge).map(|server| server.url().to_string());
         let challenge = r#"Bearer realm="https://auth.example.com/token",service="r",scope="repository:a:pull""#;
         let expected = "https://auth.example.com/token?service=r&scope=repository%3Aa%3Apull";

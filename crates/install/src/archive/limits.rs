@@ -25,6 +25,8 @@ impl Limits {
 /// A number of bytes as people read it: `2 GiB`.
 pub(crate) fn readable(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    // The largest unit that divides the number: limits are round, and rounding would show another limit than the real
+    // one.
     let unit = UNITS.iter().find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
     unit.map_or_else(|| format!("{bytes} bytes"), |(name, size)| format!("{} {name}", bytes / size))
 }

@@ -68,6 +68,7 @@ impl Archive {
 
     /// Detects the format by the extension of a path.
     pub fn of_path(path: &str) -> Option<Self> {
+        // The dot is required: a directory named "zip" is no archive.
         let fits = |ending: &str| path.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));
         ENDINGS.iter().find(|(ending, _)| fits(ending)).map(|(_, archive)| *archive)
     }
@@ -84,6 +85,7 @@ impl Archive {
             Self::Tar(packing) => unpack_tar(packing.open(file)?, target, links, limits),
             Self::Single(packing) => {
                 let mut out = File::create(target.join(name))?;
+                // One byte more than allowed, to notice that there is more.
                 let mut content = packing.open(file)?.take(limits.bytes.saturating_add(1));
                 match io::copy(&mut content, &mut out)? {
                     written if written > limits.bytes => Err(too_large(limits, Some(name))),

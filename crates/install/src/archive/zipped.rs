@@ -26,6 +26,7 @@ pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Li
         let destination = target.join(path);
         if entry.is_symlink() {
             let mut leads = String::new();
+            // The target of a link is its content; no real path is longer.
             entry.by_ref().take(4096).read_to_string(&mut leads)?;
             check_link(&name, parent(path), Path::new(&leads), links)?;
             fs::create_dir_all(parent(&destination))?;
@@ -56,6 +57,7 @@ fn write_entry(entry: &mut zip::read::ZipFile<'_, impl Read>, destination: &Path
         fs::create_dir_all(parent)?;
     }
     let mut out = File::create(destination)?;
+    // The declared size may be wrong, so the content itself is limited.
     let written = io::copy(&mut entry.by_ref().take(left.saturating_add(1)), &mut out)?;
     allow(&out, entry.unix_mode())?;
     Ok(written)
@@ -64,6 +66,7 @@ fn write_entry(entry: &mut zip::read::ZipFile<'_, impl Read>, destination: &Path
 /// The entry's name as a path that stays below the folder.
 fn safe(name: &str) -> io::Result<&Path> {
     let path = Path::new(name);
+    // Checked as a path and as text: a backslash is a separator on Windows only.
     let stays = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if !stays || name.is_empty() || name.contains(['\\', '\0']) { Err(outside(name)) } else { Ok(path) }
 }
@@ -98,6 +101,7 @@ pub(super) fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links, li
         // Holes of sparse files are nowhere in the archive, and count all the same.
         allowance.take_bytes(entry.size(), &path.to_string_lossy())?;
         if let Some(leads) = entry.link_name()? {
+            // Hard links are relative to the root of the archive, symbolic ones to their own directory.
             let from = if entry.header().entry_type().is_hard_link() { Path::new("") } else { parent(&path) };
             check_link(&path.to_string_lossy(), from, &leads, links)?;
         }

@@ -40,6 +40,7 @@ impl Helper {
         let output = self.run("get", host, None).await?;
         let answer: Map<String, Value> = serde_json::from_slice(&output)
             .map_err(|_| self.error("its response to \"get\" is not a JSON object".to_owned()))?;
+        // An object without a token means that the helper has none for the host.
         Ok(answer.get("token").and_then(Value::as_str).map(Token::new))
     }
 

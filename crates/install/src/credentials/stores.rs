@@ -30,6 +30,7 @@ impl Stores {
 
     /// Returns the credentials for Google Cloud Storage. An emulator gets only a token that the environment holds.
     pub(crate) fn google(&self) -> Option<Result<GoogleCredentials, TokenError>> {
+        // Real credentials must not be sent to an emulator.
         if self.google_address().is_some() && self.variable("GOOGLE_OAUTH_ACCESS_TOKEN").is_none() {
             return None;
         }
@@ -76,6 +77,7 @@ impl Stores {
     pub(crate) fn container(&self, registry: &str, name: &str) -> Option<Login> {
         let below_home = |path: &str| self.home.as_deref().map(|home| home.join(path));
         let below = |variable: &str, path: &str| self.variable(variable).map(|folder| PathBuf::from(folder).join(path));
+        // The file of Docker's own variable first, then those of other container tools, then Docker's default.
         let files = [
             below("DOCKER_CONFIG", "config.json"),
             below("XDG_RUNTIME_DIR", "containers/auth.json"),
@@ -137,6 +139,7 @@ pub(super) fn in_file(path: &Path, registry: &str, name: &str) -> Option<Login> 
     let document: Document = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
     written(&document.auths, registry, name).or_else(|| {
         let special = document.cred_helpers.get(registry).and_then(Value::as_str);
+        // A helper for one registry precedes the general one.
         helper(special.or(document.creds_store.as_deref())?, registry)
     })
 }
@@ -145,6 +148,7 @@ pub(super) fn in_file(path: &Path, registry: &str, name: &str) -> Option<Login> 
 fn written(auths: &Map<String, Value>, registry: &str, name: &str) -> Option<Login> {
     let mut scope = format!("{registry}/{name}");
     loop {
+        // Docker has also written keys with a scheme and the version of the API.
         let old = [format!("https://{scope}"), format!("https://{scope}/v1/"), format!("https://{scope}/v2/")];
         let entry = auths.get(&scope).or_else(|| old.iter().find_map(|key| auths.get(key)));
         if let Some(login) = entry.and_then(decoded) {
@@ -171,6 +175,7 @@ fn decoded(entry: &Value) -> Option<Login> {
 
 /// Runs `docker-credential-NAME` for the registry.
 fn helper(name: &str, registry: &str) -> Option<Login> {
+    // The name becomes part of a program's path, so it must not contain separators.
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
         return None;
     }
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_entry_counts() {
+    fn most_specific_login_is_used() {
         // a:b, c:d:e and f:g
         let text = r#"{"auths": {"example.com": {"auth": "YTpi"}, "example.com/team/x": {"auth": "YzpkOmU="},
             "https://old.example.com/v1/": {"auth": "Zjpn"}, "plain.example.com": {"username": "u", "password": "p"},

@@ -99,6 +99,7 @@ pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     while let Some(source) = last.source() {
         last = source;
     }
+    // Only errors with a code come from the operating system; others carry the text of a library.
     if let Some(broken) = last.downcast_ref::<std::io::Error>().filter(|error| error.raw_os_error().is_some()) {
         return of_the_network(broken);
     }

@@ -57,11 +57,13 @@ impl Answered for reqwest::Response {
 /// compressed.
 pub(super) fn unpacked(body: Vec<u8>, encoding: Option<&str>, url: &Url, limit: u64) -> Result<Vec<u8>, HttpError> {
     let is_packed = encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
+    // Some servers announce gzip for files that they send unpacked.
     if !is_packed || !body.starts_with(&[0x1f, 0x8b]) {
         return Ok(body);
     }
     let received = body.len() as u64;
     let mut whole = Vec::new();
+    // The limit applies to the decompressed document, which may be a thousand times larger.
     let mut bounded = flate2::read::MultiGzDecoder::new(&body[..]).take(limit.saturating_add(1));
     bounded.read_to_end(&mut whole).map_err(|error| HttpError::Truncated {
         url: without_secrets(url),
@@ -90,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_that_is_kept_packed_is_unpacked_as_far_as_a_document_may_be_large() {
+    fn compressed_document_is_decompressed_up_to_the_limit() {
         let url = "https://example.com/index.json".parse().unwrap();
         let pack = |content: &[u8]| {
             let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -36,8 +36,10 @@ fn without_user(place: &str) -> String {
     let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
+    // The last "@" counts, because a password may contain one.
     let Some((user, host)) = authority.rsplit_once('@') else { return place.to_owned() };
     let name = user.split(':').next().unwrap_or_default();
+    // ssh authenticates with a key: the user name, usually "git", is not a secret there.
     let is_key = scheme.ends_with("ssh") && !name.is_empty();
     let kept = if is_key { format!("{name}@") } else { String::new() };
     format!("{scheme}://{kept}{host}{path}")
@@ -71,6 +73,7 @@ pub(super) fn expand(package: &Path, subfolder: &str) -> Result<String, FetchErr
     }
     let mut found = vec![String::new()];
     for step in subfolder.split('/') {
+        // Level by level, so that a wildcard does not match across directories.
         found = found.iter().flat_map(|above| below(package, above, step)).collect();
     }
     match found.as_slice() {
@@ -125,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_secret_of_an_address_is_shown() {
+    fn secrets_are_removed_from_addresses() {
         for (address, wanted) in [
             ("git::https://me:s3cret@example.com/a.git?ref=v1", "git::https://example.com/a.git?ref=v1"),
             ("git::https://s3cret@example.com/a.git", "git::https://example.com/a.git"),
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_folder_must_fit() {
+    fn pattern_must_match_one_directory() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["top-1/sub", "top-1/other", ".git"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_take_as_much_as_they_need() {
+    fn stars_backtrack() {
         assert!(fits(b"a*b*c", b"aXbYbZc"));
         assert!(!fits(b"a*b*c", b"aXc"));
         assert!(fits(b"*", b""));

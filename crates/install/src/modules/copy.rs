@@ -56,6 +56,7 @@ async fn fetched(package: &Package, below: &str, scratch: &Path, discovery: &Dis
     let target = scratch.join("package");
     Fetcher::new(discovery).fetch(&package.address, &target).await?;
     let mut folder = target;
+    // The registry may name a subdirectory of the package, and the address one within it.
     for subfolder in [&package.subfolder[..], below].into_iter().filter(|subfolder| !subfolder.is_empty()) {
         let inner = address::expand(&folder, subfolder)?;
         folder = folder.join(inner);
@@ -66,6 +67,7 @@ async fn fetched(package: &Package, below: &str, scratch: &Path, discovery: &Dis
 async fn newest(module: &RegistryModule, default_registry: &str, discovery: &Discovery) -> Result<Package, FetchError> {
     let host = module.host.as_deref().unwrap_or(default_registry);
     let versions = registry::versions(discovery, module, host).await?;
+    // Addresses on the command line have no version constraint.
     let version = versions.and_then(|versions| registry::newest(&versions, &Constraints::default()));
     let version = version.ok_or_else(|| FetchError::Other(format!("the registry {host} has no version of it")))?;
     registry::location(discovery, module, host, &version).await

@@ -49,9 +49,11 @@ impl<'a> Fetcher<'a> {
         remove(target).map_err(FetchError::file(format!("{} cannot be removed", target.display())))?;
         let parent = target.parent().unwrap_or(Path::new(""));
         fs::create_dir_all(parent).map_err(FetchError::file(format!("{} cannot be made", parent.display())))?;
+        // Several calls may share a package, each with a directory of its own: copying is faster than another download.
         if let Some(known) = self.fetched.get(address) {
             let known_kind = fs::symlink_metadata(known).map(|found| found.is_symlink()).unwrap_or_default();
             let copied = match known_kind {
+                // A local package is a link, and its copy is another link.
                 true => fs::read_link(known).and_then(|leads| link(&leads, target)),
                 false => copy_folder(known, target),
             };
@@ -109,6 +111,7 @@ impl<'a> Fetcher<'a> {
 
 fn method(address: &str) -> Result<Method<'_>, FetchError> {
     let (protocol, url) = match address.split_once("::") {
+        // A forced protocol, such as `git::https://`; "::" may also occur in an IPv6 address.
         Some((protocol, url)) if protocol.chars().all(|c| c.is_ascii_alphanumeric()) => (protocol, url),
         _ => (address.split_once(':').map_or("", |(scheme, _)| scheme), address),
     };

@@ -101,6 +101,7 @@ impl<'a> ModuleInstaller<'a> {
     pub fn write_manifest(&self) -> std::io::Result<()> {
         let folder = self.paths.root.join(&self.paths.data_directory).join("modules");
         std::fs::create_dir_all(&folder)?;
+        // A temporary file and a rename, so that a killed run leaves no half manifest.
         let mut file = tempfile::NamedTempFile::new_in(&folder)?;
         std::io::Write::write_all(&mut file, self.now.text().as_bytes())?;
         file.persist(folder.join("modules.json")).map_err(|error| error.error)?;
@@ -179,6 +180,7 @@ impl<'a> ModuleInstaller<'a> {
     /// Returns the installed module for a call, if it can be reused.
     fn kept(&self, request: &ModuleRequest<'_>, directory: &Path) -> Option<&InstalledModule> {
         let module = self.before.get(request.path).filter(|_| self.freshness == Freshness::Keep)?;
+        // The address, the version and the directory must all fit: any of them may have changed since.
         let fits = request.source.is(&module.source, &self.paths.default_registry)
             && module.version.as_ref().is_none_or(|version| request.version.allow(version))
             && module.version.is_some() == matches!(request.source, ModuleSource::Registry(_))
@@ -190,6 +192,7 @@ impl<'a> ModuleInstaller<'a> {
     fn choose(&mut self, request: &ModuleRequest<'_>, module: &RegistryModule) -> Located<Version> {
         let host = module.host_or(&self.paths.default_registry).to_owned();
         let package = module.package(&self.paths.default_registry);
+        // Several calls of one module request its versions once.
         if !self.known_versions.contains_key(&package) {
             let answer = self.runtime.block_on(registry::versions(self.discovery, module, &host));
             let versions = answer.map_err(|error| {
@@ -209,6 +212,7 @@ impl<'a> ModuleInstaller<'a> {
             ));
         };
         registry::newest(versions, request.version).ok_or_else(|| {
+            // Named in the message, so that the author sees how far the constraint is off.
             let newest = versions.iter().filter(|version| !version.is_prerelease()).max();
             let newest =
                 newest.map_or_else(|| "It has no versions.".to_owned(), |version| format!("The newest is {version}."));
@@ -232,6 +236,7 @@ impl<'a> ModuleInstaller<'a> {
         let is_news = match report {
             Report::Always => true,
             Report::Never => false,
+            // Local modules need no download, so only their first installation and an upgrade are worth a line.
             Report::IfNew => self.freshness == Freshness::Upgrade || self.before.get(request.path) != Some(&module),
         };
         if is_news {

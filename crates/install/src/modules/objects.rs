@@ -51,6 +51,7 @@ impl Object {
         let region = argument("region");
         let version = argument("version");
         if let Some(version) = version {
+            // The name of the parameter in S3's API.
             url.query_pairs_mut().append_pair("versionId", &version);
         }
         let keys = id.zip(secret).map(|(id, secret)| AwsKeys::new(id, secret, session));
@@ -81,10 +82,12 @@ impl Object {
             Who::Anybody => Ok(Vec::new()),
             Who::Google(credentials) => match credentials.token().await {
                 Ok(token) => Ok(vec![("authorization".to_owned(), format!("Bearer {}", token.reveal()))]),
+                // Public objects need no token.
                 Err(TokenError::Missing(_)) => Ok(Vec::new()),
                 Err(error) => Err(FetchError::Other(format!("cannot get a token of Google Cloud: {error}"))),
             },
             Who::Aws { region, client, profile } => match client.signed_headers(url, AwsService::S3, region).await {
+                // A profile in the address says that credentials are expected.
                 Err(AwsError::MissingCredentials(_)) if profile.is_none() => Ok(Vec::new()),
                 signed => signed.map_err(|error| unusable(&error)),
             },
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_that_an_address_names_is_asked_for() {
+    fn version_of_an_address_selects_the_object_version() {
         let object = |query: &str| {
             let address = format!("https://s3-eu-west-1.amazonaws.com/bucket/m.zip?{query}");
             Object::s3(&address, &Stores::default())

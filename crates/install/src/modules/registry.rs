@@ -60,6 +60,7 @@ pub(crate) fn listed(answer: &[u8]) -> Result<Vec<Version>, FetchError> {
         ))
     })?;
     let versions = listing.modules.into_iter().next().map(|module| module.versions).unwrap_or_default();
+    // Entries that are no versions are skipped instead of making the whole module unusable.
     Ok(versions.iter().filter_map(|listed| listed.version.parse().ok()).collect())
 }
 
@@ -75,6 +76,7 @@ pub(super) async fn location(
         return Err(status(&answer, &url));
     }
     let in_document = || in_document(&answer.body);
+    // The header is Terraform's form of the response and precedes OpenTofu's document.
     let source = answer.header("x-terraform-get").map(str::to_owned).or_else(in_document);
     let source = source.filter(|source| !source.is_empty());
     let source = source

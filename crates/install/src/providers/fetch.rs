@@ -44,6 +44,7 @@ pub(super) async fn fetch(
     let hash = match &package.location {
         Location::Folder(folder) => {
             let hash = store.hash(folder).map_err(|error| unreadable(&package, &error))?;
+            // A directory has no archive, so only its `h1:` hash can be compared.
             check(address, &package, allowed, std::slice::from_ref(&hash))?;
             store
                 .put_link(folder, &target)
@@ -59,6 +60,7 @@ pub(super) async fn fetch(
     };
     // What was unpacked must be what was verified: a disk that is full or faulty shows here. A folder that was linked was hashed just now.
     if !matches!(store.hash_among(&target, std::slice::from_ref(&hash)), Ok(found) if found == hash) {
+        // A package that fails here must not be used by a later run.
         store.remove(&target);
         return Err(PackageError::Differs(target).into());
     }
@@ -93,6 +95,7 @@ pub(super) async fn archive(
 ) -> Result<(File, Authentication), SourceError> {
     let package = sources.package(address, offer, platform).await?;
     if let Location::Folder(folder) = &package.location {
+        // Packing it here would make an archive with other checksums than the published one.
         return Err(PackageError::Unpacked(folder.clone()).into());
     }
     let archive = obtain(sources, &package).await?;
@@ -160,6 +163,7 @@ fn verified(
         check_source(package, std::slice::from_ref(&outer))?;
     }
     let mut file = archive;
+    // Before the directory of the archive is read into memory.
     check_entries(&mut file, Limits::PROVIDER).map_err(SourceError::failed)?;
     let mut opened = ZipArchive::new(file).map_err(|error| PackageError::NoArchive {
         location: package.location.to_string(),
@@ -195,6 +199,7 @@ fn check(
 
 /// Joins the first checksums of a list for a message: a lock file for many platforms has dozens.
 fn listed(hashes: &[&str]) -> String {
+    // Enough to recognize another version, few enough to keep the message readable.
     const SHOWN: usize = 8;
     let lines: String = hashes.iter().take(SHOWN).map(|hash| format!("  {hash}\n")).collect();
     match hashes.len().checked_sub(SHOWN) {
@@ -215,6 +220,7 @@ fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), Package
 
 /// Moves a package to its final directory. An existing one stays, because other processes may be using it.
 fn unpack(store: &Store, archive: &File, target: &Path, hash: &Arc<str>) -> Result<(), PackageError> {
+    // A damaged one is replaced, although others may be using it: it would be refused at their next start, too.
     if matches!(store.hash(target), Ok(found) if found == *hash) {
         return Ok(());
     }

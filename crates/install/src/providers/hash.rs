@@ -24,6 +24,7 @@ pub fn is_checksum(hash: &str) -> bool {
 /// # Errors
 /// Fails if the file cannot be read.
 pub fn archive_hash(mut archive: impl Read + Seek) -> io::Result<Arc<str>> {
+    // The file may have been written or read before.
     archive.rewind()?;
     Ok(format!("zh:{}", hex(&digest(&mut archive)?)).into())
 }
@@ -38,6 +39,7 @@ pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Ar
     let mut left = Limits::PROVIDER.bytes;
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).map_err(io::Error::other)?;
+        // Go's algorithm hashes files only, so that empty directories make no difference.
         if !entry.is_dir() {
             let name = entry.name().map_err(io::Error::other)?.into_owned();
             // Nobody has said yet that the archive is what it should be, and a small one can unpack to anything.
@@ -68,6 +70,7 @@ pub fn folder_hash(folder: &Path) -> io::Result<Arc<str>> {
             let entry = entry?;
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             if entry.file_type()?.is_dir() {
+                // Always a slash, so that the hash is the same on Windows.
                 rest.push((entry.path(), format!("{name}/")));
             } else {
                 lines.push((name, hex(&digest(&mut File::open(entry.path())?)?)));
@@ -80,6 +83,7 @@ pub fn folder_hash(folder: &Path) -> io::Result<Arc<str>> {
 /// Hashes a file list as Go's checksum database defines. Names with line breaks are refused: two packages could have
 /// one list.
 fn listing_hash(mut lines: Vec<(String, String)>) -> io::Result<Arc<str>> {
+    // Archives and directories list their files in different orders.
     lines.sort_unstable();
     let mut hasher = Sha256::new();
     for (name, sum) in lines {
@@ -88,6 +92,7 @@ fn listing_hash(mut lines: Vec<(String, String)>) -> io::Result<Arc<str>> {
                 "the file name {name:?} has a line break, which a package must not have"
             )));
         }
+        // The format of `sha256sum`, which the algorithm prescribes.
         hasher.update(format!("{sum}  {name}\n"));
     }
     Ok(format!("h1:{}", STANDARD.encode(hasher.finalize())).into())
@@ -95,6 +100,7 @@ fn listing_hash(mut lines: Vec<(String, String)>) -> io::Result<Arc<str>> {
 
 fn digest(from: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut hasher = Sha256::new();
+    // Packages have hundreds of megabytes, so they are not read at once.
     let mut buffer = vec![0; 1 << 16];
     loop {
         match from.read(&mut buffer)? {
@@ -134,6 +140,7 @@ impl Stamp {
             for entry in std::fs::read_dir(folder).ok()? {
                 let path = entry.ok()?.path();
                 let facts = path.symlink_metadata().ok()?;
+                // Directories are not recorded: what is added or removed in them shows in the list of files.
                 if facts.is_dir() {
                     rest.push(path);
                     continue;
@@ -142,6 +149,7 @@ impl Stamp {
                     return None;
                 }
                 if !devices.contains(&facts.dev()) {
+                    // One query per device: it is the same for all of its files.
                     keeps_honest_times(&path).then(|| devices.push(facts.dev()))?;
                 }
                 let (seconds, nanoseconds) = (facts.ctime(), facts.ctime_nsec());
@@ -162,6 +170,7 @@ impl Stamp {
                 ));
             }
         }
+        // The order of a directory listing may change without any change of the files.
         files.sort_unstable();
         (!files.is_empty()).then(|| Self { text: files.concat(), youngest })
     }
@@ -180,6 +189,7 @@ fn keeps_honest_times(file: &Path) -> bool {
     use nix::sys::statfs::{
         BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, XFS_SUPER_MAGIC, statfs,
     };
+    // A list of the known good ones: any other file system may be remote or synthetic.
     let known = [BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, XFS_SUPER_MAGIC];
     statfs(file).is_ok_and(|facts| known.contains(&facts.filesystem_type()))
 }
@@ -192,10 +202,11 @@ mod tests {
     use zip::write::SimpleFileOptions;
 
     #[test]
-    fn an_archive_and_the_folder_it_unpacks_to_have_one_hash() {
+    fn archive_and_unpacked_directory_have_the_same_hash() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.zip");
         let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
+        // "a-b" precedes "a/c" in bytes, and follows it where directories are listed as a whole.
         for name in ["b", "a/c", "a-b"] {
             writer.start_file(name, SimpleFileOptions::default().unix_permissions(0o755)).unwrap();
             writer.write_all(name.as_bytes()).unwrap();
@@ -208,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_name_that_looks_like_two_lines_of_the_list_is_refused() {
+    fn file_names_with_line_breaks_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str| std::fs::write(folder.path().join(name), "x").unwrap();
         write("a");

@@ -41,6 +41,7 @@ impl Lock {
     pub fn add_hashes(&mut self, hashes: impl IntoIterator<Item = Arc<str>>) {
         self.hashes.extend(hashes);
         self.hashes.sort_unstable();
+        // Sources repeat hashes that the lock file has already.
         self.hashes.dedup();
     }
 }
@@ -84,6 +85,7 @@ impl Locks {
     /// # Errors
     /// Fails if the directory cannot be written to.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
+        // In the same directory, as a rename cannot cross file systems.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(self.text().as_bytes())?;
         allow_reading(file.as_file())?;
@@ -108,7 +110,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_laid_out_as_its_readers_expect() {
+    fn lock_file_layout_matches_terraform() {
+        // The hashes are made up: only the layout counts.
         let lock = |constraints: &str| Lock {
             version: Version::new(1, 2, 0),
             constraints: if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() },

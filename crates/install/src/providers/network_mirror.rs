@@ -1,4 +1,5 @@
-//! The provider network mirror protocol: `index.json`, `VERSION.json`, and archives.
+//! Mirrors on the network: servers of the provider network mirror protocol (`index.json`, `VERSION.json`, archives), and
+//! OCI registries.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,8 +10,7 @@ use groma_diagnostics::json_reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::package::Platform;
-use super::package::{Authentication, Location, PackageMeta, SourceError};
+use super::package::{Authentication, Location, PackageMeta, Platform, SourceError};
 use crate::discovery::Discovery;
 use crate::http::{StatusCode, Url, without_secrets};
 use crate::oci::{OciError, Registry, Repository};
@@ -85,6 +85,7 @@ impl Archives {
                 archive.url
             ))
         })?;
+        // The documents name an archive by its URL only.
         let filename = location.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default().to_owned();
         Ok(PackageMeta {
             version: version.clone(),
@@ -104,7 +105,9 @@ async fn document<T: DeserializeOwned>(
     name: &str,
 ) -> Result<(Url, T), SourceError> {
     let path = format!("{}/{}/{}/{name}", address.hostname, address.namespace, address.type_name);
+    // The base URL ends with a slash, so the path is appended to it.
     let url = base.join(&path).map_err(SourceError::failed)?;
+    // Credentials belong to the mirror's host, not to that of the provider.
     let host = super::registry::host_of(&url);
     let token = discovery.token(&host).await.map_err(SourceError::failed)?;
     let answer = discovery.http().get(&url, token.as_ref(), LARGEST_DOCUMENT).await.map_err(SourceError::failed)?;
@@ -122,6 +125,7 @@ async fn document<T: DeserializeOwned>(
     let value = serde_json::from_slice(&answer.body).map_err(|error| {
         SourceError::Failed(format!("{shown} is not a valid mirror document: {error}", error = json_reason(&error)))
     })?;
+    // The URL after redirects, which relative archive URLs refer to.
     Ok((answer.url, value))
 }
 
@@ -139,18 +143,20 @@ impl RepositoryTemplate {
     /// Parses a template. Returns `None` if it cannot name a repository.
     pub fn parse(text: &str) -> Option<Self> {
         let template = Self(text.to_owned());
+        // Whether the result is a valid name does not depend on the provider.
         let example = ProviderAddress::default_for("example");
         template.repository(&example).map(|_| template)
     }
 
     fn repository(&self, address: &ProviderAddress) -> Option<Repository> {
+        // No template language: OpenTofu allows these three placeholders only.
         let text = self.0.replace("${hostname}", &address.hostname).replace("${namespace}", &address.namespace);
         Repository::parse(&text.replace("${type}", &address.type_name))
     }
 }
 
 /// Requests the versions of a provider that the mirror has.
-pub(super) async fn versions(
+pub(super) async fn oci_versions(
     discovery: &Discovery,
     template: &RepositoryTemplate,
     address: &ProviderAddress,
@@ -162,7 +168,7 @@ pub(super) async fn versions(
 }
 
 /// Requests the description of one package.
-pub(super) async fn package(
+pub(super) async fn oci_package(
     discovery: &Discovery,
     template: &RepositoryTemplate,
     address: &ProviderAddress,
@@ -171,7 +177,9 @@ pub(super) async fn package(
 ) -> Result<PackageMeta, SourceError> {
     let repository = repository(template, address)?;
     let registry = Registry::new(discovery);
+    // The reverse of the replacement in `oci_versions`.
     let index = registry.manifest(&repository, &version.to_string().replace('+', "_")).await.map_err(failed)?;
+    // The repository may also hold images, whose tags look like versions.
     if index.artifact_type != PROVIDER {
         return Err(SourceError::Failed(format!("the tag {version} of its repository is not a provider")));
     }
@@ -185,6 +193,7 @@ pub(super) async fn package(
     })?;
     let manifest = registry.manifest(&repository, &target.digest).await.map_err(failed)?;
     let layer = manifest.archive(TARGET).map_err(SourceError::failed)?;
+    // The digest of the layer is the checksum of the archive, which is what `zh:` stands for.
     let hash = layer.sha256().map(|digits| format!("zh:{digits}").into());
     Ok(PackageMeta {
         version: version.clone(),

@@ -66,6 +66,7 @@ impl Notes {
     }
 
     fn hash_at(&self, now: SystemTime, package: &Path, wanted: &[Arc<str>]) -> io::Result<Arc<str>> {
+        // A package of the shared cache is a link, and the note is about the directory that it leads to.
         let package = package.canonicalize()?;
         let before = Stamp::of(&package);
         if let Some(stamp) = &before
@@ -87,14 +88,17 @@ impl Notes {
     /// Returns the hash in the note of a package, if the note is valid.
     fn noted(&self, now: SystemTime, package: &Path, stamp: &Stamp) -> Option<String> {
         let file = File::open(self.path(package)).ok()?;
+        // Checked on the open file, so that it cannot be replaced in between.
         if !is_ours_alone(&file) {
             return None;
         }
         let mut text = String::new();
+        // A larger note is cut and matches no stamp.
         file.take(LARGEST).read_to_string(&mut text).ok()?;
         let mut parts = text.splitn(4, '\n');
         let (form, at, hash, rest) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at.parse().ok()?))?;
+        // A note from the future is invalid as well: the clock was set back.
         let is_recent = now.duration_since(at).is_ok_and(|age| age < BELIEVED);
         (form == FORM && is_recent && rest == stamp.text).then(|| hash.to_owned())
     }
@@ -108,6 +112,7 @@ impl Notes {
     }
 
     fn path(&self, package: &Path) -> PathBuf {
+        // The digest of the path, which may be longer than a file name and has separators.
         self.folder.join(hex(&Sha256::digest(package.as_os_str().as_encoded_bytes())))
     }
 }
@@ -163,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_that_has_not_changed_is_not_hashed_again() {
+    fn unchanged_package_is_not_hashed_again() {
         let Some((_root, package, notes, now)) = recorded_package() else { return };
         let hash = notes.hash_at(now, &package, &[]).unwrap();
         assert_eq!(hash, folder_hash(&package).unwrap());
@@ -177,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_done_to_a_package_is_found() {
+    fn every_change_of_a_package_invalidates_its_note() {
         type Change = fn(&Path);
         let changes: [(&str, Change); 7] = [
             ("written to, of the same size and with its old time", |package| {
@@ -219,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_just_now_is_not_noted() {
+    fn recently_changed_package_is_not_noted() {
         let Some((_root, package, notes, now)) = recorded_package() else { return };
         notes.hash_at(SystemTime::now(), &package, &[]).unwrap();
         // Nor what was changed in the future: the clock was set back.
@@ -228,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_of_others_old_ones_and_damaged_ones_are_not_believed() {
+    fn foreign_old_and_damaged_notes_are_ignored() {
         let Some((_root, package, notes, now)) = recorded_package() else { return };
         let hash = notes.hash_at(now, &package, &[]).unwrap();
         let path = fs::read_dir(&notes.folder).unwrap().next().unwrap().unwrap().path();

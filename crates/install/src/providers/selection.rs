@@ -70,6 +70,7 @@ impl Candidates<'_> {
         let mut selected = BTreeMap::new();
         let mut rest = Vec::new();
         for (address, constraints) in needed {
+            // A provider under a debugger precedes everything, even a development override.
             if self.reattached.contains(address) {
                 selected.insert(address.clone(), Selection::Reattach);
             } else if let Some(folder) = self.overrides.get(address) {
@@ -80,6 +81,7 @@ impl Candidates<'_> {
                 rest.push((address, constraints));
             }
         }
+        // All inconsistencies in one message, because one `init` repairs them all.
         self.check_locks(&rest)?;
         let mut problems = Vec::new();
         for (address, _) in rest {
@@ -139,6 +141,7 @@ impl Candidates<'_> {
         let lock = self.locks.providers.get(address).ok_or(PackageProblem::NotLocked)?;
         let folder = self.store.folder(address, &lock.version, self.platform);
         let verified = match &lock.hashes[..] {
+            // A lock without hashes pins the version only.
             [] => self.present(address, lock, &folder).map(|()| None)?,
             _ => Some(self.verified(address, lock, &folder)?),
         };
@@ -154,6 +157,7 @@ impl Candidates<'_> {
                 Err(PackageProblem::Unreadable { package, root, error })
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                // Links to a cache that was deleted look like missing packages.
                 let ((package, root), leads_to) = (package(), std::fs::read_link(folder).ok());
                 Err(PackageProblem::Missing { package, root, leads_to })
             }
@@ -239,6 +243,7 @@ pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, E
     let prefix = format!("terraform-provider-{}", address.type_name);
     let entries = std::fs::read_dir(folder)
         .map_err(|error| ExecutableError::Unreadable { folder: folder.to_owned(), reason: io_reason(&error) })?;
+    // Types may be prefixes of others: `google` must not select the program of `google-beta`.
     let is_program =
         |name: &str| name.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '.']));
     let mut found: Vec<PathBuf> = entries
@@ -248,6 +253,7 @@ pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, E
         .collect();
     found.sort();
     if found.len() > 1 {
+        // Only where there are several: a lone file without permission should fail with that reason.
         found.retain(|path| may_be_executed(path));
     }
     match found.len() {
@@ -287,6 +293,7 @@ mod tests {
         let program = write("terraform-provider-files", 0o755);
         write("terraform-provider-files.d", 0o644);
         assert_eq!(executable(folder.path(), &address), Ok(program));
+        // The choice between two programs would be arbitrary.
         write("terraform-provider-files_v2", 0o755);
         assert!(
             executable(folder.path(), &address).unwrap_err().to_string().starts_with("found multiple executable files")

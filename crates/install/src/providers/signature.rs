@@ -34,9 +34,11 @@ impl PublicKey {
     pub fn parse(armored: &str) -> Result<Self, SignatureError> {
         let (mut key, _) = SignedPublicKey::from_string(armored).map_err(|_| SignatureError::Malformed)?;
         let primary = &key.primary_key;
+        // Only the owner's revocation counts: anybody can append one to a public key.
         if key.details.revocation_signatures.iter().any(|revocation| revocation.verify_key(primary).is_ok()) {
             return Err(SignatureError::Revoked);
         }
+        // Dropped here, so that nothing later can use them by mistake.
         key.public_subkeys.retain(|subkey| belongs_to(subkey, primary));
         Ok(Self { key })
     }
@@ -61,6 +63,7 @@ impl PublicKey {
     /// # Errors
     /// `signature` has no signature that this key or one of its subkeys made over this content.
     pub fn verify(&self, content: &[u8], signature: &[u8]) -> Result<(), SignatureError> {
+        // The last reason is reported; files with several signatures are rare.
         let mut problem = SignatureError::Malformed;
         for signature in signatures(signature)? {
             match self.verify_one(content, &signature) {
@@ -107,6 +110,7 @@ fn verify_with<K: VerifyingKey>(key: &K, signature: &Signature, content: &[u8]) 
 
 /// Returns the signatures in a file that is either binary or armored.
 fn signatures(bytes: &[u8]) -> Result<Vec<Signature>, SignatureError> {
+    // A binary signature is no text, or text without armor; it fails here and is parsed as bytes.
     let armored = std::str::from_utf8(bytes).ok().map(DetachedSignature::from_string_many);
     let parsed = match armored {
         Some(Ok((parsed, _))) => parsed,
@@ -147,6 +151,7 @@ fn names_issuer<K: KeyDetails + Serialize>(signature: &Signature, key: &K) -> bo
 fn is_weak<K: KeyDetails>(key: &K) -> bool {
     match key.public_params() {
         PublicParams::RSA(parameters) => parameters.key.n().bits() < MIN_RSA_BITS,
+        // DSA is obsolete, and its keys usually have 1024 bits.
         PublicParams::DSA(_) => true,
         _ => false,
     }

@@ -71,6 +71,7 @@ impl Store {
     pub(super) async fn hold(&self, target: &Path) -> Option<File> {
         let parent = target.parent()?;
         fs::create_dir_all(parent).ok()?;
+        // Hidden and next to the package, where listings of packages ignore it.
         let name = format!(".{}.lock", target.file_name()?.to_string_lossy());
         let unpacking = unpacking(target);
         let file = File::options().create(true).truncate(false).write(true).open(parent.join(name)).ok()?;
@@ -98,6 +99,7 @@ impl Store {
         let cannot = |error| cannot_write(parent, &error);
         fs::create_dir_all(parent).map_err(cannot)?;
         let result = (|| {
+            // On the same file system as the target, so that a rename puts the package in place at once.
             let scratch = tempfile::Builder::new().prefix(&unpacking(target)).tempdir_in(parent).map_err(cannot)?;
             let fresh = scratch.path().join("package");
             Archive::Zip.unpack(archive.try_clone()?, &fresh, "", Links::Refused, Limits::PROVIDER)?;
@@ -118,12 +120,14 @@ impl Store {
         fs::create_dir_all(parent)?;
         let scratch = tempfile::Builder::new().prefix(".linking-").tempdir_in(parent)?;
         let fresh = scratch.path().join("package");
+        // The link must not depend on the working directory.
         link(&source.canonicalize()?, &fresh)?;
         replace(&fresh, target, scratch.path())
     }
 
     /// Removes a package and the parent directories that become empty.
     pub(super) fn remove(&self, target: &Path) {
+        // Only the link goes: the directory in the shared cache or the user's mirror stays.
         if target.is_symlink() {
             let _ = fs::remove_file(target);
         } else {
@@ -173,6 +177,7 @@ fn cannot_write(folder: &Path, error: &io::Error) -> io::Error {
 
 /// Replaces `target` with `fresh`. Moves the old directory to `scratch`, which is deleted later.
 fn replace(fresh: &Path, target: &Path, scratch: &Path) -> io::Result<()> {
+    // A directory cannot be replaced in one step, so another process may put its own in between.
     for attempt in 0..3 {
         if target.symlink_metadata().is_ok() {
             // Somebody else may be quicker.
@@ -189,6 +194,7 @@ fn replace(fresh: &Path, target: &Path, scratch: &Path) -> io::Result<()> {
 
 #[cfg(unix)]
 fn link(source: &Path, target: &Path) -> io::Result<()> {
+    // Other systems require privileges for links, so packages are copied there.
     std::os::unix::fs::symlink(source, target)
 }
 
@@ -208,8 +214,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_cannot_be_written_to_is_named() {
+    fn unwritable_directory_is_named() {
         let folder = tempfile::tempdir().unwrap();
+        // A file in place of a directory: unlike permissions this also stops root, who runs tests in containers.
         fs::write(folder.path().join("example.com"), "no folder").unwrap();
         let target = folder.path().join("example.com/acme/linux_amd64");
         let problem =
@@ -219,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_killed_run_left_half_unpacked_goes_with_the_next_lock() {
+    async fn next_lock_removes_the_remains_of_killed_runs() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         let target = folder.path().join("linux_amd64");

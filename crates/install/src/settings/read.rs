@@ -32,11 +32,13 @@ pub fn read(sources: &ConfigSources, registry: &dyn Fn() -> String) -> (CliConfi
 
 fn folder_files(folder: Option<&Path>) -> Vec<PathBuf> {
     let Some(entries) = folder.and_then(|folder| std::fs::read_dir(folder).ok()) else { return Vec::new() };
+    // The names of both Terraform and OpenTofu.
     let endings = [".tfrc", ".tfrc.json", ".tofurc", ".tofurc.json"];
     let is_file = |path: &PathBuf| {
         path.file_name().is_some_and(|name| endings.iter().any(|end| name.to_string_lossy().ends_with(end)))
     };
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_file).collect();
+    // Single-valued settings of later files win, so the order must not depend on the file system.
     files.sort();
     files
 }
@@ -63,6 +65,7 @@ impl Reader<'_> {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
+                // Only a warning, as in Terraform.
                 self.problems.push(Diagnostic::warning(
                     "Unable to open CLI configuration file",
                     format!("The CLI configuration file at {path:?} does not exist."),
@@ -132,6 +135,7 @@ impl Reader<'_> {
     fn each_labelled(&mut self, path: &Path, entry: &Entry, take: fn(&mut Self, &Path, usize, &str, &[Entry])) {
         match (&entry.labels[..], &entry.value) {
             ([label], Setting::Object(content)) => take(self, path, entry.line, label, content),
+            // The JSON form: the label is a key of an object.
             ([], Setting::Object(inner)) => {
                 for labelled in inner {
                     if let Setting::Object(content) = &labelled.value {
@@ -144,6 +148,7 @@ impl Reader<'_> {
     }
 
     fn credentials(&mut self, path: &Path, line: usize, host: &str, content: &[Entry]) {
+        // Only the host name is validated; the services are not used.
         if Services::of(host, Map::new()).is_err() {
             let summary = format!("The credentials {host:?} block has an invalid hostname");
             self.wrong(path, line, &summary, "a label such as app.example.com is expected");
@@ -190,6 +195,7 @@ impl Reader<'_> {
         while let Some((before, after)) = rest.split_once('$') {
             expanded.push_str(before);
             let (name, behind) = variable(after);
+            // A lone dollar sign stays; an unset variable is empty, as in a shell.
             expanded.push_str(if name.is_empty() { "$" } else { value(name) });
             rest = behind;
         }
@@ -203,6 +209,7 @@ impl Reader<'_> {
 
 /// Splits the variable name after a dollar sign, with or without braces, from the rest.
 fn variable(after: &str) -> (&str, &str) {
+    // An unclosed brace is no variable, and the text stays as it is.
     if let Some((name, rest)) = after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
         return (name, rest);
     }
@@ -239,6 +246,7 @@ impl Reader<'_> {
                         "dev_overrides must be the first of the installation methods",
                     );
                 }
+                // Read even in the wrong place, so that its own mistakes are reported in the same run.
                 self.overrides(path, arguments);
             } else if let Some(source) = self.source(path, method, arguments) {
                 let include = self.patterns(path, method, arguments, "include");
@@ -279,8 +287,10 @@ impl Reader<'_> {
             },
             "network_mirror" => {
                 let url = text(arguments, "url").and_then(|text| Url::parse(text).ok());
+                // Mirrors sign nothing, so only the encryption protects their documents.
                 match url.filter(|url| url.scheme() == "https") {
                     Some(mut url) => {
+                        // Without the final slash the last segment would be replaced when paths are joined.
                         if !url.path().ends_with('/') {
                             let folder = format!("{}/", url.path());
                             url.set_path(&folder);
@@ -359,6 +369,7 @@ pub(super) fn texts(entries: &[Entry], name: &str) -> Vec<String> {
 pub(super) fn json(setting: &Setting) -> Value {
     match setting {
         Setting::Text(text) => Value::from(text.as_str()),
+        // Forms that JSON does not have, such as `.5`, stay text.
         Setting::Number(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
         Setting::Bool(value) => Value::from(*value),
         Setting::List(items) => items.iter().map(json).collect(),
@@ -396,10 +407,11 @@ mod tests {
     }
 
     #[test]
-    fn the_registry_is_asked_for_once_where_there_are_addresses() {
+    fn default_registry_is_requested_once_and_only_if_needed() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rc");
         let addresses = "\"acme/tool\" = \"/bin\"\n \"acme/other\" = \"/bin\"";
+        // The answer may require a request, so it is not computed without need.
         for (overrides, times) in [("", 0), (addresses, 1)] {
             std::fs::write(&file, format!("provider_installation {{\n dev_overrides {{\n {overrides}\n }}\n}}\n"))
                 .unwrap();

@@ -65,6 +65,7 @@ fn answer(stream: TcpStream, answers: &HashMap<&str, Answer>, seen: &Mutex<Vec<S
     let mut lines = BufReader::new(&stream).lines();
     let Some(Ok(first)) = lines.next() else { return };
     for line in lines.map_while(Result::ok).take_while(|line| !line.is_empty()) {
+        // The headers that identify the client.
         if ["authorization:", "x-amz-"].iter().any(|name| line.to_lowercase().starts_with(name)) {
             told.lock().unwrap().push(line);
         }
@@ -80,6 +81,7 @@ fn answer(stream: TcpStream, answers: &HashMap<&str, Answer>, seen: &Mutex<Vec<S
     for (name, value) in answers.get(path).map(|answer| &*answer.headers).unwrap_or_default() {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
+    // One request per connection keeps the server simple.
     text.push_str(&format!("Content-Length: {}\r\nConnection: close\r\n\r\n", body.len()));
     let mut stream = &stream;
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.write_all(body));

@@ -200,7 +200,7 @@ async fn serve_debug(address: &str, protocol: Protocol, provider: Arc<dyn Provid
         }
     });
     println!(
-        "The provider {address} is ready. StartMode the host with this environment variable:\n\n\t\
+        "The provider {address} is ready. Start the host with this environment variable:\n\n\t\
         TF_REATTACH_PROVIDERS='{entry}'\n"
     );
     let mut interrupts = signal(SignalKind::interrupt())?;
