@@ -43,15 +43,15 @@ pub enum DiscoveryError {
     /// The host answered with an error status.
     #[error("failed to request discovery document: {url} answered {status}")]
     Status {
-        /// The requested URL.
+        /// The URL of the document, without credentials.
         url: String,
-        /// The HTTP status.
+        /// The status that the host answered with.
         status: StatusCode,
     },
     /// The document is invalid.
     #[error("the discovery document of {host} is not valid: {reason}")]
     Document {
-        /// The host name.
+        /// The host of the discovery document.
         host: String,
         /// The problem with the document.
         reason: String,
@@ -67,17 +67,17 @@ pub enum ServiceError {
     /// The host does not offer the service.
     #[error("host {host} does not offer the service {service}")]
     NotOffered {
-        /// The host name.
+        /// The host that was asked for the service.
         host: String,
-        /// The service ID.
+        /// The ID of the service with its version: `modules.v1`.
         service: String,
     },
     /// The description of the service is invalid.
     #[error("host {host} has an invalid description of the service {service}: {reason}")]
     Invalid {
-        /// The host name.
+        /// The host whose document describes the service.
         host: String,
-        /// The service ID.
+        /// The ID of the service with its version: `modules.v1`.
         service: String,
         /// The problem with the description.
         reason: String,
@@ -92,7 +92,7 @@ impl Discovery {
         Self { http, credentials, forced, known: Mutex::default() }
     }
 
-    /// The HTTP client.
+    /// The client that all requests to services share.
     pub fn http(&self) -> &Http {
         &self.http
     }

@@ -27,7 +27,7 @@ const PORTS: RangeInclusive<u16> = 1024..=65535;
 /// The OAuth client that a host describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OauthClient {
-    /// The client ID.
+    /// The identifier under which the host knows this program.
     pub id: String,
     /// The URL of the authorization page.
     pub authorize: Url,

@@ -37,7 +37,7 @@ pub(crate) enum OciError {
     /// The repository, tag or blob does not exist.
     #[error("{0} does not exist")]
     NotFound(String),
-    /// No response arrived.
+    /// The request failed before a complete response arrived.
     #[error(transparent)]
     Http(#[from] HttpError),
     /// The registry answered with an error status.
@@ -67,7 +67,7 @@ struct Granted {
 }
 
 impl Repository {
-    /// Parses `HOST/NAME`.
+    /// Parses `HOST/NAME`, where the host may have a port and the name several segments.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (registry, name) = text.split_once('/')?;
         let is_name = |part: &str| {
@@ -251,7 +251,7 @@ const ARCHIVE: &str = "archive/zip";
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Manifest {
-    /// The artifact type.
+    /// The kind of artifact that the document describes; empty if it has none.
     #[serde(default)]
     pub artifact_type: String,
     /// The layers of a manifest.
@@ -279,7 +279,7 @@ pub struct Descriptor {
     pub platform: Option<Machine>,
 }
 
-/// A platform.
+/// A platform, as indexes describe it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Machine {
     /// The operating system, in Go's spelling.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
-use super::endpoint::{AwsService, Partition, default_url, request_url, signing_region};
+use super::endpoint::{default_url, request_url, signing_region};
 use super::error::{AwsError, RequestError, ServiceError};
 use super::loading::{Loaded, explained};
 use super::request::{AwsRequest, AwsResponse, Signature};
+use super::service::{AwsService, Partition};
 use super::settings::{AwsSettings, with_scheme};
 use super::signing::{Clock, sign_request};
 use crate::background;

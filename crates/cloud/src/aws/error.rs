@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::endpoint::AwsService;
+use super::service::AwsService;
 use crate::background::BackgroundError;
 use crate::http::HttpError;
 

@@ -14,9 +14,10 @@ use aws_types::service_config::ServiceConfigKey;
 
 use super::connector::Connector;
 use super::credentials::Cached;
-use super::endpoint::{AwsService, Variant};
+use super::endpoint::Variant;
 use super::error::{AwsError, CredentialsProblem};
 use super::roles::{RoleProvider, TokenSource, WebIdentityProvider};
+use super::service::AwsService;
 use super::settings::{AssumeRole, AwsSettings, WebIdentityRole, WebIdentityToken, with_scheme};
 use crate::environment::Environment;
 use crate::http::Transport;

@@ -1,6 +1,7 @@
 //! Requests to services of AWS, and their responses.
 
-use super::endpoint::{Addressing, AwsService};
+use super::endpoint::Addressing;
+use super::service::AwsService;
 use crate::http::{HeaderMap, HttpRequest, Method};
 
 /// A request before it is signed. Not `Debug`, because headers and body may contain secrets.

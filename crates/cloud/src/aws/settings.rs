@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::endpoint::AwsService;
+use super::service::AwsService;
 use crate::environment::Environment;
 use crate::http::ConnectionSettings;
 use crate::secret::Secret;

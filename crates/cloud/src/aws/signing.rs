@@ -12,8 +12,8 @@ use aws_sigv4::sign::v4;
 use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 
-use super::endpoint::AwsService;
 use super::error::AwsError;
+use super::service::AwsService;
 use crate::http::{HeaderValue, HttpRequest};
 
 /// Adds the headers that sign a request.

@@ -1,9 +1,8 @@
 //! Symbolic links in archives, none of which may lead outside.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use super::limits::{LEADS_OUTSIDE, refused};
 

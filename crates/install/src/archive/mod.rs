@@ -13,13 +13,12 @@ pub(crate) use limits::readable;
 use limits::too_large;
 pub use links::Links;
 pub(crate) use zipped::check_entries;
-use zipped::unpack_tar;
-use zipped::unpack_zip;
+use zipped::{unpack_tar, unpack_zip};
 
 /// The format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archive {
-    /// A zip archive.
+    /// A zip archive, which has its own compression.
     Zip,
     /// A tar file, compressed or not.
     Tar(Packing),
@@ -30,15 +29,15 @@ pub enum Archive {
 /// The compression of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// No compression.
+    /// A file that is not compressed.
     None,
     /// gzip, with concatenated members.
     Gzip,
     /// bzip2, with concatenated streams.
     Bzip2,
-    /// The xz format.
+    /// xz, whose ratio needs the limits most.
     Xz,
-    /// Zstandard.
+    /// Zstandard, with concatenated frames.
     Zstandard,
 }
 
@@ -85,7 +84,7 @@ impl Archive {
             Self::Tar(packing) => unpack_tar(packing.open(file)?, target, links, limits),
             Self::Single(packing) => {
                 let mut out = File::create(target.join(name))?;
-                // One byte more than allowed, to notice that there is more.
+                // One byte more than allowed, to detect a larger file.
                 let mut content = packing.open(file)?.take(limits.bytes.saturating_add(1));
                 match io::copy(&mut content, &mut out)? {
                     written if written > limits.bytes => Err(too_large(limits, Some(name))),

@@ -18,7 +18,7 @@ const LONGEST_DOCUMENT: u32 = 30;
 /// The settings of a client.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// The `User-Agent` header.
+    /// The name and version of this program for the `User-Agent` header.
     pub user_agent: String,
     /// The number of retries after a failed request: `TF_REGISTRY_DISCOVERY_RETRY`.
     pub retries: u32,

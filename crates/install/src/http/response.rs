@@ -1,4 +1,4 @@
-//! HTTP responses.
+//! Complete HTTP responses, and their decompression.
 
 use std::io::Read;
 
@@ -7,12 +7,12 @@ use reqwest::{StatusCode, Url};
 
 use super::error::{HttpError, without_secrets};
 
-/// A complete response.
+/// A response whose body was received completely.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// The HTTP status.
+    /// The status, which may be that of an error.
     pub status: StatusCode,
-    /// The response headers.
+    /// The headers of the final response, after redirects.
     pub headers: HeaderMap,
     /// The body, no longer than the limit of the request.
     pub body: Vec<u8>,

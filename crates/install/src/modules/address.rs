@@ -5,7 +5,7 @@ use std::path::Path;
 
 use reqwest::Url;
 
-use super::fetch::FetchError;
+use super::error::FetchError;
 
 /// Query arguments that select a version or a part, and never hold secrets.
 const HARMLESS: [&str; 9] = ["ref", "depth", "archive", "checksum", "filename", "tag", "digest", "region", "version"];

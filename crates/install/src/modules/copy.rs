@@ -6,7 +6,7 @@ use std::{fs, io};
 use groma_config::version::Constraints;
 use groma_config::{ModuleSource, Package, RegistryModule};
 
-use super::fetch::FetchError;
+use super::error::FetchError;
 use super::fetch::Fetcher;
 use super::{address, registry};
 use crate::discovery::Discovery;
@@ -71,44 +71,4 @@ async fn newest(module: &RegistryModule, default_registry: &str, discovery: &Dis
     let version = versions.and_then(|versions| registry::newest(&versions, &Constraints::default()));
     let version = version.ok_or_else(|| FetchError::Other(format!("the registry {host} has no version of it")))?;
     registry::location(discovery, module, host, &version).await
-}
-
-/// Copies the directory `from` to `to` recursively. Symbolic links stay links.
-pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        let kind = entry.file_type()?;
-        if kind.is_symlink() {
-            link(&fs::read_link(entry.path())?, &target)?;
-        } else if kind.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), &target)?;
-        }
-    }
-    Ok(())
-}
-
-/// Creates the symbolic link `place` to `target`.
-#[cfg(unix)]
-pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, place)
-}
-
-/// Copies the directory instead: on Windows, creating links requires a privilege that users rarely have.
-#[cfg(not(unix))]
-pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
-    if target.is_dir() { copy_folder(target, place) } else { fs::copy(target, place).map(|_| ()) }
-}
-
-/// Removes `place`: a directory with its contents, or a link without its target.
-pub(super) fn remove(place: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(place) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(place),
-        Ok(_) => fs::remove_file(place),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
 }

@@ -2,18 +2,16 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use groma_config::Package;
-use groma_diagnostics::io_reason;
 
-use super::copy::{copy_folder, link, remove};
+use super::error::FetchError;
 use super::objects::Object;
 use super::{address, git, objects, web};
 use crate::archive::{Archive, Limits, Links};
-use crate::credentials::HelperError;
-use crate::discovery::{Discovery, DiscoveryError, ServiceError};
-use crate::http::HttpError;
+use crate::discovery::Discovery;
 
 /// The maximum number of redirects through `terraform-get` pages.
 const MOST_REDIRECTIONS: u32 = 10;
@@ -164,37 +162,42 @@ fn settle(staging: &Path, subfolder: &str, target: &Path) -> Result<(), FetchErr
     remove(staging).map_err(problem())
 }
 
-/// The reason why a module cannot be installed.
-#[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    /// A file system operation failed.
-    #[error("{what}: {}", io_reason(source))]
-    File {
-        /// The operation, as a clause for the message.
-        what: String,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
-    /// A request failed.
-    #[error(transparent)]
-    Http(#[from] HttpError),
-    /// Service discovery on the registry's host failed.
-    #[error(transparent)]
-    Discovery(#[from] DiscoveryError),
-    /// The host offers no module registry.
-    #[error(transparent)]
-    Service(#[from] ServiceError),
-    /// The credentials helper failed to provide the token for the registry.
-    #[error(transparent)]
-    Credentials(#[from] HelperError),
-    /// Any other problem: a sentence without the final period.
-    #[error("{0}")]
-    Other(String),
+/// Copies the directory `from` to `to` recursively. Symbolic links stay links.
+pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_symlink() {
+            link(&fs::read_link(entry.path())?, &target)?;
+        } else if kind.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
 }
 
-impl FetchError {
-    pub(super) fn file(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
-        let what = what.into();
-        move |source| Self::File { what, source }
+/// Creates the symbolic link `place` to `target`.
+#[cfg(unix)]
+pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, place)
+}
+
+/// Copies the directory instead: on Windows, creating links requires a privilege that users rarely have.
+#[cfg(not(unix))]
+pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
+    if target.is_dir() { copy_folder(target, place) } else { fs::copy(target, place).map(|_| ()) }
+}
+
+/// Removes `place`: a directory with its contents, or a link without its target.
+pub(super) fn remove(place: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(place) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(place),
+        Ok(_) => fs::remove_file(place),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
 }

@@ -10,7 +10,7 @@ use groma_private_file::PrivateFile;
 use reqwest::Url;
 
 use super::address::shown;
-use super::fetch::FetchError;
+use super::error::FetchError;
 
 /// The Git options in the query of a module source address.
 #[derive(Debug, Default)]

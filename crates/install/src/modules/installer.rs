@@ -12,7 +12,7 @@ use groma_diagnostics::{Diagnostic, Span};
 use tokio::runtime::Runtime;
 
 use super::address::shown;
-use super::fetch::FetchError;
+use super::error::FetchError;
 use super::fetch::Fetcher;
 use super::{address, registry};
 use crate::discovery::Discovery;

@@ -6,6 +6,7 @@
 mod address;
 mod checksum;
 mod copy;
+mod error;
 mod fetch;
 mod git;
 mod installer;
@@ -15,7 +16,7 @@ mod web;
 
 pub use address::shown;
 pub use copy::copy_module;
-pub use fetch::FetchError;
+pub use error::FetchError;
 pub use fetch::Fetcher;
 pub use installer::{Freshness, ModuleInstaller, ModulePaths, ModuleProgress};
 pub(crate) use registry::{in_document, listed};

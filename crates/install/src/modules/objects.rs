@@ -8,7 +8,7 @@ use groma_cloud::google::GoogleCredentials;
 use reqwest::Url;
 
 use super::address::{shown, take};
-use super::fetch::FetchError;
+use super::error::FetchError;
 use crate::archive::{Archive, Limits, Links};
 use crate::credentials::Stores;
 use crate::discovery::Discovery;
@@ -76,7 +76,7 @@ impl Object {
     }
 
     /// Returns the headers that authenticate a request for `url`, which must not contain our own query arguments.
-    /// Without credentials there are none, because public objects need none.
+    /// Returns no headers without credentials, because public objects need none.
     pub(super) async fn headers(&self, url: &Url) -> Result<Vec<(String, String)>, FetchError> {
         match &self.who {
             Who::Anybody => Ok(Vec::new()),

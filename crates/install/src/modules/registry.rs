@@ -6,10 +6,9 @@ use groma_diagnostics::json_reason;
 use reqwest::{StatusCode, Url};
 use serde::Deserialize;
 
-use super::fetch::FetchError;
+use super::error::FetchError;
 use super::web::relative_to;
-use crate::discovery::Discovery;
-use crate::discovery::allows;
+use crate::discovery::{Discovery, allows};
 use crate::http::Response;
 
 /// The maximum size of a registry response in bytes.

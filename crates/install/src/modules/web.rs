@@ -7,10 +7,9 @@ use std::path::Path;
 use groma_config::Package;
 use reqwest::Url;
 
-use super::address::shown;
-use super::address::take;
+use super::address::{shown, take};
 use super::checksum;
-use super::fetch::FetchError;
+use super::error::FetchError;
 use super::objects::Object;
 use crate::archive::{Archive, Limits, Links};
 use crate::http::Http;

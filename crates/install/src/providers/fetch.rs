@@ -9,9 +9,9 @@ use groma_diagnostics::io_reason;
 use zip::ZipArchive;
 
 use super::hash::{archive_hash, content_hash, folder_hash, is_checksum};
-use super::package::Platform;
 use super::package::{Authentication, Location, PackageMeta, SourceError};
 use super::package_error::{NotLocked, PackageError};
+use super::platform::Platform;
 use super::registry::host_of;
 use super::sources::{Offer, Sources};
 use super::store::Store;
@@ -19,7 +19,7 @@ use crate::archive::{Limits, check_entries};
 use crate::http::{HttpError, Url, without_secrets};
 use crate::oci::Registry;
 
-/// An installed package.
+/// The hashes and the authentication of a verified package.
 #[derive(Clone, Debug)]
 pub(super) struct Fetched {
     /// The `h1:` hash of the installed files.

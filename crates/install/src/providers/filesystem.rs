@@ -8,8 +8,8 @@ use groma_address::ProviderAddress;
 use groma_config::version::Version;
 use groma_diagnostics::io_reason;
 
-use super::package::Platform;
 use super::package::{Authentication, Location, PackageMeta, SourceError};
+use super::platform::Platform;
 
 /// Returns the directory of a provider below `root`.
 pub fn provider_folder(root: &Path, address: &ProviderAddress) -> PathBuf {

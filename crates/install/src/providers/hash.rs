@@ -1,4 +1,5 @@
-//! Package hashes of the lock file: `h1:` of the files of a package, `zh:` of its archive.
+//! Package hashes of the lock file: `h1:` of the files of a package, `zh:` of its archive. A [`Stamp`] tells whether the
+//! files have changed since they were hashed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};

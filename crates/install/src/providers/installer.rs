@@ -13,16 +13,16 @@ use super::constraints::{allows, constraints_text};
 use super::fetch::{Fetched, fetch};
 use super::hash::is_checksum;
 use super::lock::{Lock, Locks};
-use super::package::Platform;
 use super::package::{Authentication, SourceError};
 use super::package_error::{PackageError, VersionError};
+use super::platform::Platform;
 use super::sources::{Offer, Sources};
 use super::store::Store;
 
 /// The number of parallel requests and downloads.
 const AT_ONCE: usize = 6;
 
-/// A progress event.
+/// A progress event, from which `init` makes a line of output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The version in the lock file is used.
@@ -51,7 +51,7 @@ pub enum Selecting {
 /// The plugin cache, which several configurations share.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    /// The cache directory.
+    /// The directory of the cache, in the layout of all stores.
     pub store: Store,
     /// Whether packages without a hash in the lock file are used.
     pub trust: CacheTrust,
@@ -260,7 +260,7 @@ impl Installer {
     ) -> Result<Option<Ensured>, PackageError> {
         let Some(cache) = &self.cache else { return Ok(None) };
         let cached = cache.store.folder(address, version, &self.platform);
-        // An unreadable package of the cache is installed anew.
+        // An unreadable package of the cache is replaced below.
         let Ok(hash) = self.store.hash(&cached) else { return Ok(None) };
         let is_locked = lock.is_some_and(|lock| lock.hashes.contains(&hash));
         let has_lock = lock.is_some_and(|lock| lock.hashes.iter().any(|known| known.starts_with("h1:")));
@@ -316,7 +316,7 @@ impl Installation {
                 // Reported once for all providers.
                 self.has_third_party |= fetched.authentication.is_third_party();
                 let was_known = before.is_some_and(|lock| lock.hashes.iter().any(|hash| is_checksum(hash)));
-                // The user is told to complete the lock file, as other platforms would refuse their packages.
+                // `init` then advises to complete the lock file: it lacks the hashes for other platforms.
                 if fetched.vouched.is_empty() && !was_known {
                     self.hashed_here.push(address.clone());
                 }

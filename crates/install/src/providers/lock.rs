@@ -27,7 +27,7 @@ pub struct Locks {
 /// The lock of one provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lock {
-    /// The selected version.
+    /// The version that later runs use until it is upgraded.
     pub version: Version,
     /// The constraints at the time of selection.
     pub constraints: Constraints,
@@ -37,7 +37,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Adds hashes.
+    /// Adds hashes in sorted order, each once.
     pub fn add_hashes(&mut self, hashes: impl IntoIterator<Item = Arc<str>>) {
         self.hashes.extend(hashes);
         self.hashes.sort_unstable();

@@ -1,9 +1,8 @@
 //! Provider packages: sources, verification, installation, the lock file, selection.
 //!
-//! The modules in their order, each using only those before it: `platform`, `hash`, `stamp`, `notes`, `package`,
-//! `filesystem`, `signature`,
-//! `registry`, `network_mirror`, `oci_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
-//! `other_platforms`, `package_problem`, `selection`.
+//! The modules in their order, each using only those before it: `platform`, `hash`, `notes`, `constraints`, `lock`,
+//! `package_error`, `package`, `filesystem`, `signature`, `registry`, `network_mirror`, `sources`, `store`, `fetch`,
+//! `installer`, `other_platforms`, `selection`.
 
 mod constraints;
 mod fetch;
@@ -16,6 +15,7 @@ mod notes;
 mod other_platforms;
 mod package;
 mod package_error;
+mod platform;
 mod registry;
 mod selection;
 pub mod signature;
@@ -31,9 +31,8 @@ pub use lock::{LOCK_FILE, Lock, Locks};
 pub use network_mirror::RepositoryTemplate;
 pub use other_platforms::{LockablePackage, cached_package, write_mirror_documents};
 pub use package::{Authentication, Location, PackageMeta, SourceError};
-pub use package::{InvalidPlatform, Platform};
-pub use package_error::PackageProblem;
-pub use package_error::{NotLocked, PackageError, VersionError};
+pub use package_error::{NotLocked, PackageError, PackageProblem, VersionError};
+pub use platform::{InvalidPlatform, Platform};
 pub use selection::{Candidates, ExecutableError, Selection, executable};
 pub use sources::{Method, Pattern, Source, Sources};
 pub use store::Store;

@@ -10,7 +10,8 @@ use groma_diagnostics::json_reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::package::{Authentication, Location, PackageMeta, Platform, SourceError};
+use super::package::{Authentication, Location, PackageMeta, SourceError};
+use super::platform::Platform;
 use crate::discovery::Discovery;
 use crate::http::{StatusCode, Url, without_secrets};
 use crate::oci::{OciError, Registry, Repository};
@@ -193,7 +194,7 @@ pub(super) async fn oci_package(
     })?;
     let manifest = registry.manifest(&repository, &target.digest).await.map_err(failed)?;
     let layer = manifest.archive(TARGET).map_err(SourceError::failed)?;
-    // The digest of the layer is the checksum of the archive, which is what `zh:` stands for.
+    // The digest of the layer is the SHA-256 checksum of the archive, and so is a `zh:` hash.
     let hash = layer.sha256().map(|digits| format!("zh:{digits}").into());
     Ok(PackageMeta {
         version: version.clone(),

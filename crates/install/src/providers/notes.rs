@@ -29,15 +29,14 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-use super::hash::Stamp;
-use super::hash::folder_hash;
+use super::hash::{Stamp, folder_hash};
 use crate::hex;
 
 /// The minimum age of a package's last change before a note of it is written.
 const MINIMUM_AGE: Duration = Duration::from_secs(2);
 
 /// The lifetime of a note.
-const BELIEVED: Duration = Duration::from_secs(24 * 60 * 60);
+const MAXIMUM_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The maximum size of a note in bytes, larger than that of any package.
 const LARGEST: u64 = 1 << 20;
@@ -99,7 +98,7 @@ impl Notes {
         let (form, at, hash, rest) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at.parse().ok()?))?;
         // A note from the future is invalid as well: the clock was set back.
-        let is_recent = now.duration_since(at).is_ok_and(|age| age < BELIEVED);
+        let is_recent = now.duration_since(at).is_ok_and(|age| age < MAXIMUM_AGE);
         (form == FORM && is_recent && rest == stamp.text).then(|| hash.to_owned())
     }
 
@@ -238,18 +237,18 @@ mod tests {
         let hash = notes.hash_at(now, &package, &[]).unwrap();
         let path = fs::read_dir(&notes.folder).unwrap().next().unwrap().unwrap().path();
         forge(&notes, "h1:noted");
-        let believed = |now| &*notes.hash_at(now, &package, &["h1:noted".into()]).unwrap() == "h1:noted";
-        assert!(believed(now));
+        let is_used = |now| &*notes.hash_at(now, &package, &["h1:noted".into()]).unwrap() == "h1:noted";
+        assert!(is_used(now));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-        assert!(!believed(now), "others may have written it");
+        assert!(!is_used(now), "others may have written it");
         forge(&notes, "h1:noted");
-        assert!(!believed(now - Duration::from_secs(60)), "it is of the future");
+        assert!(!is_used(now - Duration::from_secs(60)), "it is of the future");
         forge(&notes, "h1:noted");
-        assert!(!believed(now + BELIEVED), "it is old");
+        assert!(!is_used(now + MAXIMUM_AGE), "it is old");
         forge(&notes, "h1:noted");
         for damaged in ["", "\n\n\n", &fs::read_to_string(&path).unwrap().replace("dev", "deb")] {
             fs::write(&path, damaged).unwrap();
-            assert!(!believed(now), "{damaged}");
+            assert!(!is_used(now), "{damaged}");
             assert_eq!(notes.hash_at(now, &package, &[]).unwrap(), hash);
         }
     }

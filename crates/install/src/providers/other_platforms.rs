@@ -17,15 +17,15 @@ use super::filesystem::provider_folder;
 use super::hash::{content_hash, folder_hash};
 use super::installer::{Cache, CacheTrust};
 use super::lock::Lock;
-use super::package::Platform;
 use super::package::{Authentication, SourceError};
 use super::package_error::{PackageError, VersionError};
+use super::platform::Platform;
 use super::sources::{Offer, Sources};
 
 /// The locked package of a provider for a platform.
 #[derive(Clone, Debug)]
 pub struct LockablePackage {
-    /// The selected version.
+    /// The version that the hashes are of.
     pub version: Version,
     /// The hashes of the package.
     pub hashes: Vec<Arc<str>>,

@@ -1,4 +1,4 @@
-//! Problems with installed packages.
+//! Problems with packages: installed ones that cannot be used, and ones that cannot be installed.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use groma_config::version::Version;
 use thiserror::Error;
 
 use super::lock::LOCK_FILE;
-use super::package::Platform;
+use super::platform::Platform;
 
 /// The reason why the package that the lock file selects for a provider cannot be used. `package` is the provider's address and version, `root` the
 /// directory of all packages.
@@ -152,7 +152,7 @@ pub enum PackageError {
     /// The server refused the download.
     #[error("unsuccessful request to {url}: {status}")]
     Refused {
-        /// URL without secrets.
+        /// The URL of the download, without credentials.
         url: String,
         /// The status of the response.
         status: String,
@@ -212,7 +212,7 @@ pub enum PackageError {
      why before you trust it. Only then delete the provider's block in {LOCK_FILE} and run init again"
 )]
 pub struct NotLocked {
-    /// The provider.
+    /// The provider that the package is for.
     pub address: ProviderAddress,
     /// The version of the package.
     pub version: Version,
@@ -233,9 +233,9 @@ pub enum VersionError {
     /// The source has no version for the platform.
     #[error("provider {address} has no released versions for {platform}")]
     NoReleasesFor {
-        /// The provider.
+        /// The provider without a version.
         address: ProviderAddress,
-        /// The platform.
+        /// The platform that packages are needed for.
         platform: Platform,
     },
     /// The constraints allow none of the versions.
@@ -244,11 +244,11 @@ pub enum VersionError {
     /// The source does not have the version for the platform.
     #[error("provider {address} {version} is not available for {platform}")]
     NotAvailable {
-        /// The provider.
+        /// The provider without a package.
         address: ProviderAddress,
-        /// The wanted version.
+        /// The version that was selected or locked.
         version: Version,
-        /// The platform.
+        /// The platform that the package is needed for.
         platform: Platform,
     },
     /// The constraints do not allow the locked version.
@@ -257,9 +257,9 @@ pub enum VersionError {
          to allow selection of new versions"
     )]
     Locked {
-        /// The provider.
+        /// The provider with the conflicting lock.
         address: ProviderAddress,
-        /// The locked version.
+        /// The version in the lock file.
         version: Version,
         /// The constraints of the configuration.
         constraints: String,

@@ -9,8 +9,8 @@ use groma_diagnostics::json_reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::package::Platform;
 use super::package::{Authentication, Location, PackageMeta, SourceError};
+use super::platform::Platform;
 use super::signature::PublicKey;
 use crate::credentials::Token;
 use crate::discovery::Discovery;
@@ -77,7 +77,7 @@ pub(crate) struct Listing {
     pub warnings: Vec<String>,
 }
 
-/// A discovered registry.
+/// A registry found by service discovery, with the token for it.
 pub(super) struct Registry<'a> {
     discovery: &'a Discovery,
     base: Url,
@@ -133,7 +133,7 @@ impl<'a> Registry<'a> {
             )),
             other => other,
         })?;
-        if let Some(protocols) = download.protocols.as_deref().filter(|protocols| !is_spoken(protocols)) {
+        if let Some(protocols) = download.protocols.as_deref().filter(|protocols| !is_supported(protocols)) {
             return Err(SourceError::Incompatible(format!(
                 "provider {address} {version} speaks plugin protocol {}, and this program 5 and 6: choose another version",
                 protocols.join(", ")
@@ -203,7 +203,7 @@ impl Versions {
     /// Returns the versions that speak a supported protocol, or all versions if no version does: the package description then
     /// names the problem.
     pub(crate) fn listing(self) -> Listing {
-        let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_spoken);
+        let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_supported);
         let offered = self.versions.unwrap_or_default();
         let mut versions: Vec<Version> = offered.iter().filter(speaks).filter_map(Offered::read).collect();
         // An old provider must be reported by its protocol, and not as if it had no versions.
@@ -309,7 +309,7 @@ pub(crate) fn checksums(sums: &[u8]) -> Result<Vec<(String, String)>, SourceErro
     Ok(list)
 }
 
-fn is_spoken(protocols: &[String]) -> bool {
+fn is_supported(protocols: &[String]) -> bool {
     // Old registries do not list protocols.
     protocols.is_empty()
         || protocols.iter().any(|protocol| PROTOCOLS.contains(&protocol.split('.').next().unwrap_or_default()))

@@ -10,14 +10,14 @@ use groma_diagnostics::{Diagnostic, io_reason};
 
 use super::constraints::{allows, constraints_text};
 use super::lock::{Lock, Locks};
-use super::package::Platform;
 use super::package_error::PackageProblem;
+use super::platform::Platform;
 use super::store::Store;
 
 /// The implementation of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// A built-in provider.
+    /// A provider that is part of this program.
     Builtin,
     /// A running process (`TF_REATTACH_PROVIDERS`).
     Reattach,
@@ -27,7 +27,7 @@ pub enum Selection {
     Package {
         /// The directory of the package.
         folder: PathBuf,
-        /// The locked version.
+        /// The version in the lock file.
         version: Version,
         /// The hashes in the lock file, one of which the package has.
         hashes: Vec<Arc<str>>,
@@ -39,9 +39,9 @@ pub enum Selection {
 /// The available implementations of providers.
 #[derive(Clone, Debug)]
 pub struct Candidates<'a> {
-    /// The built-in providers.
+    /// The providers that are part of this program.
     pub builtin: BTreeSet<ProviderAddress>,
-    /// The running providers.
+    /// The providers of `TF_REATTACH_PROVIDERS`.
     pub reattached: BTreeSet<ProviderAddress>,
     /// The directories of `dev_overrides`.
     pub overrides: &'a BTreeMap<ProviderAddress, PathBuf>,
@@ -211,7 +211,7 @@ pub enum ExecutableError {
     /// The directory cannot be read.
     #[error("could not read {}: {reason}", folder.display())]
     Unreadable {
-        /// The package directory.
+        /// The package directory that was listed.
         folder: PathBuf,
         /// The reason of the operating system.
         reason: String,
@@ -221,7 +221,7 @@ pub enum ExecutableError {
     Missing {
         /// The beginning of the name.
         prefix: String,
-        /// The package directory.
+        /// The package directory that was searched.
         folder: PathBuf,
     },
     /// Several executables have the right name.
@@ -229,7 +229,7 @@ pub enum ExecutableError {
     Several {
         /// The beginning of the name.
         prefix: String,
-        /// The package directory.
+        /// The package directory that was searched.
         folder: PathBuf,
     },
 }

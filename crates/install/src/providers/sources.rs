@@ -7,8 +7,8 @@ use groma_address::ProviderAddress;
 use groma_config::version::Version;
 
 use super::network_mirror::RepositoryTemplate;
-use super::package::Platform;
 use super::package::{PackageMeta, SourceError};
+use super::platform::Platform;
 use super::registry::Registry;
 use super::{filesystem, network_mirror};
 use crate::discovery::Discovery;

@@ -13,7 +13,7 @@ use groma_diagnostics::io_reason;
 use super::filesystem::package_folder;
 use super::hash::folder_hash;
 use super::notes::Notes;
-use super::package::Platform;
+use super::platform::Platform;
 use crate::archive::{Archive, Limits, Links};
 
 /// The delay before another attempt to lock.
@@ -37,7 +37,7 @@ impl Store {
         Self { root: root.into(), notes: Some(Notes::new(notes)) }
     }
 
-    /// The root directory.
+    /// The root directory, which need not exist yet.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn unwritable_directory_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        // A file in place of a directory: unlike permissions this also stops root, who runs tests in containers.
+        // A file in place of a directory: permissions would not stop root, who runs tests in containers.
         fs::write(folder.path().join("example.com"), "no folder").unwrap();
         let target = folder.path().join("example.com/acme/linux_amd64");
         let problem =

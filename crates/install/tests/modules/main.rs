@@ -240,12 +240,15 @@ fn s3_requests_are_signed_with_the_keys_of_the_environment() {
     let space = call(&source).with_variable("AWS_ACCESS_KEY_ID", "AKID").with_variable("AWS_SECRET_ACCESS_KEY", "hush");
     assert_eq!(space.install(Freshness::Keep).unwrap()[1], "- m in .terraform/modules/m/top");
     assert!(space.manifest().contains(&format!("\"Source\":\"{source}\"")), "{}", space.manifest());
-    let told = server.credentials().join("\n").to_lowercase();
+    let headers = server.credentials().join("\n").to_lowercase();
     assert!(
-        told.contains("aws4-hmac-sha256 credential=akid/") && told.contains("/eu-west-1/s3/aws4_request"),
-        "{told}"
+        headers.contains("aws4-hmac-sha256 credential=akid/") && headers.contains("/eu-west-1/s3/aws4_request"),
+        "{headers}"
     );
-    assert!(told.contains("signedheaders=host;x-amz-content-sha256;x-amz-date") && !told.contains("hush"), "{told}");
+    assert!(
+        headers.contains("signedheaders=host;x-amz-content-sha256;x-amz-date") && !headers.contains("hush"),
+        "{headers}"
+    );
 }
 
 #[test]

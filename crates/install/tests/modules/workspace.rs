@@ -52,7 +52,7 @@ impl Workspace {
         self
     }
 
-    /// The lines that were told, or all problems in one text.
+    /// Returns the lines of progress, or all errors in one text.
     pub fn install(&self, freshness: Freshness) -> Result<Vec<String>, String> {
         let http =
             // Failures are final: retries have their own tests.

@@ -10,10 +10,8 @@ use groma_provider::{
 
 use super::schemas::Kind;
 use super::session::{Session, StreamControl};
-use crate::MESSAGE_LIMIT;
 use crate::proto::v6;
-use crate::protocol;
-use crate::wire;
+use crate::{MESSAGE_LIMIT, protocol, wire};
 
 type Outcome<T> = Result<T, ProviderDiagnostics>;
 

@@ -12,9 +12,8 @@ use tonic::codegen::BoxStream;
 
 use super::adapter::{Adapter, StepResult, decode_request, validation};
 use super::streams::streamed;
-use crate::MESSAGE_LIMIT;
 use crate::proto::v6::{self, configure_state_store, read_state_bytes, write_state_bytes};
-use crate::wire;
+use crate::{MESSAGE_LIMIT, wire};
 
 impl Adapter {
     pub async fn validate_store(

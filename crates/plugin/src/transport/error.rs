@@ -1,8 +1,7 @@
 //! Errors of launching or attaching to a plugin, with messages for users.
 
 use std::fmt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use groma_diagnostics::io_reason;

@@ -79,7 +79,7 @@ impl Identity {
             .with_safe_default_protocol_versions()?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(pinned))
-            // Mutual TLS keeps other local users from calling the plugin, which holds credentials.
+            // Mutual TLS prevents other local users from calling the plugin, which holds credentials.
             .with_client_auth_cert(vec![self.certificate.clone()], self.key())?;
         config.alpn_protocols = vec![ALPN.to_vec()];
         Ok(Arc::new(config))
