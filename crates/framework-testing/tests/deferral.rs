@@ -83,6 +83,7 @@ impl ModelDataSource for Cluster {
         if !self.is_there() {
             return Err(reading.defer(Deferred::AbsentPrerequisite, Self::absent()));
         }
+        // A warning of a successful read, which must arrive although the read was deferred before.
         reading.warn("Slow", "The cluster is slow.");
         Ok(Self::found(config))
     }

@@ -52,6 +52,7 @@ impl ModelStateStore for Shelves {
     type States = Shelf;
 
     async fn open(&self, config: Room) -> Result<Shelf, ProviderDiagnostic> {
+        // An error of opening, as opposed to that of the validator above.
         if config.name == "moon" {
             return Err(ProviderDiagnostic::error("Too far", "Name a room that is near."));
         }
@@ -79,6 +80,7 @@ impl States for Shelf {
     }
 
     async fn write(&self, id: &str, content: Arc<[u8]>) -> Result<(), ProviderDiagnostic> {
+        // One byte less than the state that the test helper writes for this purpose.
         let kept = if self.fault == Fault::Cuts { content.len().min(255) } else { content.len() };
         self.states.lock().unwrap().insert(self.key(id), content[..kept].to_vec());
         Ok(())
@@ -120,6 +122,7 @@ impl States for Shelf {
 
 fn shelf_in(room: &str, fault: Fault, transport: Transport) -> Result<Store, groma_framework_testing::Problems> {
     let provider = move || Arc::new(Bundle::new().state_store(TYPE, Shelves(fault)).build().unwrap()) as _;
+    // Pieces smaller than the states, so that they travel in several.
     let config = [("name", Value::string(room)), ("piece", Value::number(100))];
     Store::open("example/shelf", provider, transport, TYPE, config)
 }
@@ -154,6 +157,7 @@ fn fw_21_a_state_store_that_panics_fails_the_one_call() {
     for transport in TRANSPORTS {
         let store = shelf(Fault::Panics, transport);
         assert!(store.read("a").unwrap_err().say("the shelf fell down"));
+        // The panic fails one call only, and the store stays usable.
         store.write("a", b"content").unwrap();
         assert_eq!(store.list().unwrap(), ["a"]);
     }
@@ -217,6 +221,7 @@ fn stores_on_structs_and_values_mix_and_names_are_unique() {
     let transport = Transport::Protocol(Protocol::V6);
     let store = Store::open("example/shelf", provider, transport, "shelf_stone", config).unwrap();
     assert_eq!(store.read("default").unwrap(), b"engraved");
+    // Locks are optional for stores.
     assert_eq!(store.lock("default", "apply").unwrap(), None);
     assert!(store.write("default", b"other").unwrap_err().say("It takes no other words."));
     let twice = both().plain_state_store(TYPE, stone()).build().err().unwrap();

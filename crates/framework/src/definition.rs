@@ -183,6 +183,7 @@ impl ReadDataResponse {
 
     /// It cannot be read yet: see [`NotYet`].
     pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
+        // A deferred read has no result.
         Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::found(Value::NULL) }
     }
 

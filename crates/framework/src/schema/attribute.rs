@@ -56,6 +56,7 @@ impl Attribute {
     fn of(kind: AttributeKind) -> Self {
         Self {
             kind,
+            // Optional unless declared otherwise, as most arguments are.
             usage: Use::Optional,
             sensitive: false,
             write_only: false,

@@ -51,6 +51,7 @@ impl Bundle {
     ) -> Self {
         self.schema = M::schema();
         self.configure = Some(Box::new(move |request| {
+            // The conversion fails on unknown values where the model has no `Maybe` field.
             let result = M::of(&request.config).map_err(ProviderDiagnostic::from).and_then(&configure);
             Answer::ready(result.err().into_iter().collect())
         }));
@@ -84,6 +85,7 @@ impl Bundle {
         self.schema = M::schema();
         self.configure = Some(Box::new(move |request| match M::of(&request.config) {
             Ok(model) => {
+                // The future owns the model, so it does not borrow from the bundle.
                 let configuring = configure(model);
                 Answer::pending(async { configuring.await.err().into_iter().collect() })
             }
@@ -198,6 +200,7 @@ impl Bundle {
         if let Some(message) = function.problem {
             self.problems.push(SchemaProblem { path: name.to_string(), message: message.to_owned() });
         }
+        // Reported by `build` like all other problems, so that the methods can be chained.
         if self.functions.insert(name.clone(), function).is_some() {
             self.problems
                 .push(SchemaProblem { path: name.to_string(), message: "the function is declared twice".into() });
@@ -216,6 +219,7 @@ impl Bundle {
         for name in self.lists.keys() {
             let message = match self.resources.get(name) {
                 None => "its objects can be searched for, but there is no such resource type",
+                // The host matches the results with resources by their identity.
                 Some(resource) if resource.schema().schema().identity.is_none() => {
                     "its objects can be searched for, so its schema needs an identity"
                 }
@@ -240,6 +244,7 @@ impl Bundle {
             Ok(schema) => schema,
             Err(problems) => {
                 self.unsound("provider", problems);
+                // These include the problems of the types, which were found while they were added.
                 return Err(self.problems);
             }
         };
@@ -276,6 +281,7 @@ impl Definition for Bundled {
         &self.schema
     }
 
+    // The maps are sorted, as the lists must be.
     fn type_names(&self) -> TypeNames {
         let Bundle { resources, data_sources, ephemeral, lists, actions, state_stores, functions, .. } = &self.bundle;
         TypeNames {
@@ -320,6 +326,7 @@ impl Definition for Bundled {
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = || format!("there is no function named {:?}", request.name);
         let found = self.bundle.functions.get(&request.name);
+        // Hosts know the functions from the schema, so this is a mistake of the host.
         let found = found.ok_or_else(|| FunctionError::new(text()));
         Answer::ready(found.and_then(|function| function.call(&request.arguments)))
     }
@@ -327,6 +334,7 @@ impl Definition for Bundled {
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
         match &self.bundle.configure {
             Some(configure) => configure(request),
+            // Hosts configure every provider, also one without settings.
             None => Answer::ready(ProviderDiagnostics::new()),
         }
     }

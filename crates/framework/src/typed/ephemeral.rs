@@ -157,12 +157,15 @@ impl<R: ModelEphemeralResource> EphemeralResource for EphemeralModel<R> {
                 Ok(config) => self.resource.open(config, &mut lease).await,
                 Err(problem) => Err(problem.into()),
             };
+            // Warnings count even if the call failed.
             let Lease { private, renew_at, not_yet, mut diagnostics, .. } = lease;
             match result {
                 Ok(opened) => {
+                    // A reason for deferral counts only with an error, so it is dropped here.
                     OpenResponse { renew_at, diagnostics, ..OpenResponse::opened(opened.to_value(), private) }
                 }
                 Err(problem) => {
+                    // The reason contains the problem already, for hosts without deferred changes.
                     diagnostics.extend(not_yet.is_none().then_some(problem));
                     OpenResponse { not_yet, diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) }
                 }
@@ -176,6 +179,7 @@ impl<R: ModelEphemeralResource> EphemeralResource for EphemeralModel<R> {
             let result = self.resource.renew(&mut lease).await;
             let Lease { private, renew_at, mut diagnostics, .. } = lease;
             diagnostics.extend(result.err());
+            // Without a new `renew_at` this was the last renewal.
             RenewResponse { renew_at, private, diagnostics }
         })
     }

@@ -76,10 +76,12 @@ impl Search {
 
     fn report(&mut self, listed: Listed) -> ListControl {
         if self.left() == Some(0) {
+            // An implementation may ignore the answer, but the host must not receive more than its limit.
             return ListControl::Stop;
         }
         self.sent += 1;
         let wanted = (self.sink)(listed);
+        // Tells it with the last object, which saves a request for the next page.
         if self.left() == Some(0) { ListControl::Stop } else { wanted }
     }
 }
