@@ -124,7 +124,7 @@ impl ApiRequest {
 
     /// Creates a `POST` request with a URL-encoded form.
     pub fn form(url: impl Into<String>, fields: &[(&str, &str)]) -> Self {
-        // No serializer of forms is needed: spaces become %20, which every server accepts in place of "+".
+        // The encoding of URLs serves for forms, too: every server accepts %20 in place of "+".
         let fields: Vec<String> =
             fields.iter().map(|(name, value)| format!("{}={}", url_encoded(name), url_encoded(value))).collect();
         let request = Self::new(Method::POST, url).with_header("content-type", "application/x-www-form-urlencoded");
@@ -172,7 +172,7 @@ impl ApiRequest {
 /// An access token with its expiry.
 #[derive(Clone, Debug)]
 pub struct AccessToken {
-    /// The bearer token.
+    /// The bearer token, hidden in debug output.
     pub secret: Secret,
     /// The time from which on it is not valid; `None` if the issuer does not say.
     pub expires: Option<SystemTime>,

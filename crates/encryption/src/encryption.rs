@@ -243,7 +243,7 @@ mod tests {
         let moving = Encryption::new(method(OLD), vec![Method::Unencrypted]);
         assert!(!moving.open(b"{}", "state").unwrap().is_current);
         assert!(moving.seals());
-        // The way back to plaintext: the encrypted file is still readable, and what is written is not encrypted.
+        // The migration to plaintext: the encrypted file is still readable, and new files are not encrypted.
         let leaving = Encryption::new(Method::Unencrypted, vec![method(OLD)]);
         assert!(leaving.open(b"{}", "state").unwrap().is_current);
         assert_eq!(leaving.seal(b"{}", None).unwrap(), b"{}");

@@ -141,7 +141,7 @@ pub fn requires_replace_if_configured() -> impl PlanModifier {
     modifier(
         "A change of this value needs a new object, when the configuration sets it.",
         |request, response: &mut ModifierResponse| {
-            // A computed value that changes by itself must not replace the object.
+            // A computed value that the service changes must not replace the object.
             response.requires_replace |= changes(request) && !request.config.is_null();
         },
     )

@@ -411,7 +411,7 @@ fn service_error(request: &AwsRequest, response: &HttpResponse) -> ServiceError 
         service: request.service,
         operation: request.operation,
         status,
-        // The status stands for the code of a response without a body, to which `classified` and `is_clock_error`
+        // The status serves as the code of a response without a body, to which `classified` and `is_clock_error`
         // refer.
         code: code.filter(|code| !code.is_empty()).unwrap_or_else(|| status.to_string()),
         message: message.unwrap_or_default(),

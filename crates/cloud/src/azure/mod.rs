@@ -31,7 +31,7 @@ const CLI_TIMEOUT: Duration = Duration::from_secs(60);
 /// The audience that Entra ID requires of tokens of other identity providers.
 const FEDERATION_AUDIENCE: &str = "api://AzureADTokenExchange";
 
-/// Credentials of Azure.
+/// The credentials with which access tokens of Azure are requested.
 ///
 /// Tokens are kept for each resource until shortly before they expire. Clones share them.
 #[derive(Clone, Debug)]

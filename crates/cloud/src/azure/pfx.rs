@@ -102,7 +102,7 @@ fn decrypt(content: &[u8], password: &Password) -> Option<Contents> {
 /// Decrypts a content of type `encryptedData`.
 fn decrypted(mut part: Der<'_>, password: &Password) -> Option<Vec<u8>> {
     let mut data = part.inside(CONTEXT_0)?.inside(SEQUENCE)?;
-    // The version, 0 or 2, changes nothing for what is read here.
+    // The version, 0 or 2, makes no difference for the fields that are read here.
     data.number()?;
     let mut content = data.inside(SEQUENCE)?;
     content.take(OBJECT)?;

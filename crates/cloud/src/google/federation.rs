@@ -180,7 +180,7 @@ async fn executable_subject_token(credentials: &Json, api: &ApiClient) -> Result
     // Google's libraries split the command at spaces too, and run no shell.
     let mut words = line.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or_default());
-    // 0 keeps the executable from prompting for input.
+    // With 0 the executable must not prompt for input.
     command.args(words).env("GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE", "0");
     let account = credentials["service_account_impersonation_url"].as_str().and_then(account_in);
     let variables = [

@@ -34,7 +34,7 @@ pub(crate) struct Has {
 impl Has {
     fn of(rules: &SlotRules) -> Self {
         let own = &rules.own;
-        // Includes everything nested, so that one look at the top decides whether to walk at all.
+        // Includes everything nested, so that the root alone decides whether a walk is needed.
         let nested = rules.nested.as_ref().map(|nested| nested.has).unwrap_or_default();
         Self {
             modifiers: !own.modifiers.is_empty() || nested.modifiers,

@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn unwritable_directory_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        // A file in place of a directory: permissions would not stop root, who runs tests in containers.
+        // A file instead of a directory: permissions would not stop root, who runs tests in containers.
         fs::write(folder.path().join("example.com"), "no folder").unwrap();
         let target = folder.path().join("example.com/acme/linux_amd64");
         let problem =
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn next_lock_removes_the_remains_of_killed_runs() {
+    async fn next_lock_removes_what_killed_runs_left() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         let target = folder.path().join("linux_amd64");

@@ -35,7 +35,7 @@ fn diagnostic(message: v6::Diagnostic) -> ProviderDiagnostic {
     ProviderDiagnostic { severity, summary, detail, path, fate: CallFate::Answered }
 }
 
-/// Encodes diagnostics.
+/// Encodes diagnostics, with their paths as steps.
 pub fn diagnostics_message(problems: &ProviderDiagnostics) -> Vec<v6::Diagnostic> {
     let message = |problem: &ProviderDiagnostic| v6::Diagnostic {
         severity: match problem.severity {

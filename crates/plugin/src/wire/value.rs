@@ -40,7 +40,7 @@ pub fn decode(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, WireEr
     value.map_err(|error| WireError::new(error.to_string()))
 }
 
-/// Encodes an identity.
+/// Encodes an identity; `None` if there is none.
 ///
 /// # Errors
 ///
@@ -141,12 +141,12 @@ pub fn deferred_message(deferred: Option<Deferred>) -> Option<v6::Deferred> {
     Some(v6::Deferred { reason: reason.into() })
 }
 
-/// Decodes private data.
+/// Decodes private data, which is opaque to the host.
 pub fn private(bytes: &Bytes) -> Private {
     Private::from(&bytes[..])
 }
 
-/// Encodes private data.
+/// Copies private data into a message.
 pub fn private_bytes(private: &Private) -> Bytes {
     Bytes::copy_from_slice(private)
 }
@@ -156,7 +156,7 @@ pub fn time(message: Option<Timestamp>) -> Option<SystemTime> {
     SystemTime::try_from(message?).ok()
 }
 
-/// Encodes a timestamp.
+/// Encodes a point in time as seconds and nanoseconds since 1970.
 pub fn time_message(time: Option<SystemTime>) -> Option<Timestamp> {
     let since = time?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     Some(Timestamp {
