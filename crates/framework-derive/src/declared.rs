@@ -1,4 +1,4 @@
-//! A struct as its author declared it.
+//! The declaration of a struct by its author.
 
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
@@ -10,11 +10,11 @@ pub(crate) struct Model<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) description: String,
     pub(crate) version: Option<Expr>,
-    /// In the order of the names in the schema, which is that of the values of an object.
+    /// The fields, sorted by their names in the schema, as the values of an object are.
     pub(crate) fields: Vec<Field<'a>>,
 }
 
-/// One field of it.
+/// A field of the struct.
 pub(crate) struct Field<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) ty: &'a Type,
@@ -119,7 +119,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
 }
 
-/// Everything that `#[attribute(...)]` or `#[block(...)]` says about a field.
+/// The options of `#[attribute(...)]` or `#[block(...)]`.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) required: bool,
@@ -208,7 +208,7 @@ impl Options {
         Ok(true)
     }
 
-    /// The first contradiction in it, if there is one.
+    /// Returns the first contradiction among the options.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         if self.required && (self.optional || self.computed || self.default.is_some()) {
             Some("what the configuration must give is neither optional nor computed, and needs no default")
@@ -223,7 +223,7 @@ impl Options {
     }
 }
 
-/// The text of the doc comment: its lines without the space in front.
+/// Returns the text of the doc comment, without the leading space of each line.
 pub(crate) fn doc_comment(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter(|attribute| attribute.path().is_ident("doc"));
     let lines = lines.filter_map(|attribute| match &attribute.meta.require_name_value().ok()?.value {
@@ -236,7 +236,7 @@ pub(crate) fn doc_comment(attributes: &[Attribute]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// The attribute `name`, which may be there once.
+/// Returns the attribute `name`, which may occur once.
 pub(crate) fn single<'a>(attributes: &'a [Attribute], name: &str) -> Result<Option<&'a Attribute>> {
     let mut found = attributes.iter().filter(|attribute| attribute.path().is_ident(name));
     let first = found.next();

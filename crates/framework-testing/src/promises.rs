@@ -5,7 +5,7 @@ use crate::store::Store;
 
 const IDS: [&str; 2] = ["promise-a", "promise-b"];
 
-/// The largest content that is tried: a store that lets states travel in large pieces is not made to keep several of them.
+/// The maximum size of a tested state, so that a store with large chunks need not keep several of them.
 const LARGEST: u64 = 1 << 20;
 
 impl Store {
@@ -15,11 +15,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// What the provider says where it must not fail.
+    /// Returns the errors of calls that must not fail.
     pub fn broken_promises(&self) -> Result<Vec<String>, Problems> {
         let mut found = Vec::new();
         contents(self, &mut found)?;
-        neighbours(self, &mut found)?;
+        neighbors(self, &mut found)?;
         locks(self, &mut found)?;
         deletions(self, &mut found)?;
         Ok(found)
@@ -32,7 +32,7 @@ fn expect(found: &mut Vec<String>, kept: bool, promise: impl Into<String>) {
     }
 }
 
-/// Every byte there is, more than a piece, and less than was there before.
+/// The tested contents: every byte value, more than one chunk, and less than the previous content.
 fn contents(store: &Store, found: &mut Vec<String>) -> Result<(), Problems> {
     let [id, _] = IDS;
     expect(found, store.read(id)?.is_empty(), "a state that nobody wrote is empty");
@@ -47,7 +47,7 @@ fn contents(store: &Store, found: &mut Vec<String>) -> Result<(), Problems> {
     Ok(())
 }
 
-fn neighbours(store: &Store, found: &mut Vec<String>) -> Result<(), Problems> {
+fn neighbors(store: &Store, found: &mut Vec<String>) -> Result<(), Problems> {
     let [first, second] = IDS;
     store.write(first, b"first")?;
     expect(found, store.read(second)?.is_empty(), "a state is not read under another id");

@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 pub enum Transport {
     /// Direct calls in the same process.
     InProcess,
-    /// By the plugin protocol, over a socket.
+    /// The plugin protocol, over a socket.
     Protocol(Protocol),
 }
 

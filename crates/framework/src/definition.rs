@@ -16,26 +16,26 @@ use crate::{NotYet, PrivateData, Resource, ResourceSchema};
 
 /// A provider: its configuration, and its types by name.
 ///
-/// Types are asked for when they are used for the first time, and kept: a provider with thousands of types builds those in
+/// Types are requested at their first use and kept, so that a provider with thousands of types builds only those in
 /// use.
 pub trait Definition: Send + Sync {
     /// Returns the schema of the provider configuration.
     fn schema(&self) -> &ResourceSchema;
 
-    /// Whether a create may be asked for again with the same plan and the same private data after a crash, and makes no
-    /// second object: an idempotency token in the private data can see to that.
+    /// Whether a create can be repeated with the same plan and private data after a crash without making a second
+    /// object. An idempotency token in the private data achieves that.
     fn repeats_creations_safely(&self) -> bool {
         false
     }
 
-    /// The names of all its types and functions, each list sorted.
+    /// Returns the names of all types and functions, each list sorted.
     fn type_names(&self) -> TypeNames;
 
     /// Returns the resource type `type_name`; `None` if it is unknown.
     ///
     /// # Errors
     ///
-    /// What makes the type unusable.
+    /// Fails if the type cannot be used.
     fn resource(&self, type_name: &str) -> Result<Option<Arc<dyn Resource>>, ProviderDiagnostics> {
         let _ = type_name;
         Ok(None)
@@ -45,7 +45,7 @@ pub trait Definition: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What makes the data source unusable.
+    /// Fails if the data source cannot be used.
     fn data_source(&self, type_name: &str) -> Result<Option<Arc<dyn DataSource>>, ProviderDiagnostics> {
         let _ = type_name;
         Ok(None)
@@ -55,7 +55,7 @@ pub trait Definition: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What makes the type unusable.
+    /// Fails if the type cannot be used.
     fn ephemeral_resource(&self, type_name: &str) -> Result<Option<Arc<dyn EphemeralResource>>, ProviderDiagnostics> {
         let _ = type_name;
         Ok(None)
@@ -65,7 +65,7 @@ pub trait Definition: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What makes it unusable.
+    /// Fails if the list resource cannot be used.
     fn list_resource(&self, type_name: &str) -> Result<Option<Arc<dyn ListResource>>, ProviderDiagnostics> {
         let _ = type_name;
         Ok(None)
@@ -75,7 +75,7 @@ pub trait Definition: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What makes the type unusable.
+    /// Fails if the type cannot be used.
     fn action(&self, type_name: &str) -> Result<Option<Arc<dyn Action>>, ProviderDiagnostics> {
         let _ = type_name;
         Ok(None)
@@ -85,13 +85,13 @@ pub trait Definition: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What makes the type unusable.
+    /// Fails if the type cannot be used.
     fn state_store(&self, type_name: &str) -> Result<Option<Arc<dyn StateStore>>, ProviderDiagnostics> {
         let _ = type_name;
         Ok(None)
     }
 
-    /// The signature of the function `name`.
+    /// Returns the signature of the function `name`; `None` if it is unknown.
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
         let _ = name;
         None
@@ -104,13 +104,13 @@ pub trait Definition: Send + Sync {
         Answer::ready(Err(FunctionError::new(text)))
     }
 
-    /// Checks the provider's configuration; may hold unknown values.
+    /// Checks the provider's configuration, which may contain unknown values.
     fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
         let _ = config;
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Takes the provider's configuration into use; may hold unknown values while planning.
+    /// Configures the provider. While planning the configuration may contain unknown values.
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
@@ -122,7 +122,7 @@ pub trait Definition: Send + Sync {
 
 /// The implementation of an action type.
 pub trait Action: Send + Sync {
-    /// The schema of what it is invoked with.
+    /// Returns the schema of the action's configuration.
     fn schema(&self) -> &ResourceSchema;
 
     /// Checks a configuration as a whole, after the validators of the attributes.
@@ -131,33 +131,33 @@ pub trait Action: Send + Sync {
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Says what speaks against invoking it. The configuration may hold unknown values. Where the request allows it, an action that
-    /// cannot be judged yet may be deferred.
+    /// Reports problems that would prevent the invocation. The configuration may contain unknown values. If the request
+    /// allows it, an action that cannot be checked yet may be deferred.
     fn plan(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
         let _ = request;
         Answer::ready(PlanActionResponse::default())
     }
 
-    /// Does it; messages on the way go to the request's `progress`. No errors mean that it is done.
+    /// Invokes the action, and sends messages to the request's `progress`. It has succeeded if there are no errors.
     fn invoke(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics>;
 }
 
 /// The search for objects of a resource type. The resource type of the same name must have an identity, which identifies the results.
 pub trait ListResource: Send + Sync {
-    /// The schema of what is searched by: what `config` of a `list` block holds.
+    /// Returns the schema of the search configuration: the content of `config` in a `list` block.
     fn schema(&self) -> &ResourceSchema;
 
-    /// Checks what is searched by as a whole, after the validators of the attributes.
+    /// Checks the search configuration as a whole, after the validators of the attributes.
     fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
         let _ = config;
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Searches: each object goes to the request's `found` as it is found, until that says that it is enough.
+    /// Lists objects: each is passed to the request's `found` at once, until that returns `Stop`.
     fn list(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics>;
 }
 
-/// A data source to be read.
+/// The request to read a data source.
 #[derive(Clone, Debug)]
 pub struct ReadDataRequest {
     /// The configuration, wholly known.
@@ -169,19 +169,19 @@ pub struct ReadDataRequest {
 pub struct ReadDataResponse {
     /// The configuration with the results filled in; null after an error.
     pub state: Value,
-    /// That it cannot be read yet.
+    /// The reason why the data source cannot be read yet.
     pub not_yet: Option<NotYet>,
     /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
 impl ReadDataResponse {
-    /// The configuration with the results filled in.
+    /// Creates the response of a successful call: the configuration with the results.
     pub fn found(state: Value) -> Self {
         Self { state, not_yet: None, diagnostics: ProviderDiagnostics::new() }
     }
 
-    /// It cannot be read yet: see [`NotYet`].
+    /// Creates the response for a data source that cannot be read yet: see [`NotYet`].
     pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
         // A deferred read has no result.
         Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::found(Value::NULL) }
@@ -217,30 +217,30 @@ pub struct OpenResponse {
     pub renew_at: Option<SystemTime>,
     /// The data for renew and close.
     pub private: PrivateData,
-    /// That it cannot be opened yet.
+    /// The reason why the resource cannot be opened yet.
     pub not_yet: Option<NotYet>,
     /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
 impl OpenResponse {
-    /// The configuration with the results filled in.
+    /// Creates the response of a successful call: the configuration with the results.
     pub fn opened(result: Value, private: PrivateData) -> Self {
         Self { result, renew_at: None, private, not_yet: None, diagnostics: ProviderDiagnostics::new() }
     }
 
-    /// It cannot be opened yet: see [`NotYet`].
+    /// Creates the response for a resource that cannot be opened yet: see [`NotYet`].
     pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
         Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::opened(Value::NULL, PrivateData::new()) }
     }
 
-    /// It failed, and nothing is open.
+    /// Creates the response for a failed open: nothing is open.
     pub fn failed(diagnostic: ProviderDiagnostic) -> Self {
         Self { diagnostics: diagnostic.into(), ..Self::opened(Value::NULL, PrivateData::new()) }
     }
 }
 
-/// An ephemeral resource that goes on.
+/// The result of renewing an ephemeral resource.
 #[derive(Clone, Debug)]
 pub struct RenewResponse {
     /// The deadline for the next renewal.
@@ -251,7 +251,7 @@ pub struct RenewResponse {
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// An ephemeral resource type: something that is open during a run and leaves no trace.
+/// An ephemeral resource type: its objects are open during a run and never stored.
 pub trait EphemeralResource: Send + Sync {
     /// Returns the schema of the ephemeral resource.
     fn schema(&self) -> &ResourceSchema;
@@ -262,10 +262,10 @@ pub trait EphemeralResource: Send + Sync {
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Opens one for a wholly known configuration. What is configured must come back unchanged.
+    /// Opens the resource for a wholly known configuration. Configured values must not change.
     fn open(&self, config: Value) -> Answer<'_, OpenResponse>;
 
-    /// Keeps one open that said when it must be renewed.
+    /// Renews an open ephemeral resource before its deadline.
     fn renew(&self, private: PrivateData) -> Answer<'_, RenewResponse> {
         Answer::ready(RenewResponse { renew_at: None, private, diagnostics: ProviderDiagnostics::new() })
     }
@@ -277,12 +277,12 @@ pub trait EphemeralResource: Send + Sync {
     }
 }
 
-/// A type of state store. States come and go as a whole; the framework takes them to pieces of the size that configuring the store came
-/// to, and puts them together again: what does not arrive whole is not written.
+/// A type of state store. It reads and writes whole states; the framework splits them into chunks of the configured
+/// size and assembles them. An incomplete state is not written.
 ///
-/// Version 6 of the protocol alone has state stores.
+/// Only version 6 of the protocol has state stores.
 pub trait StateStore: Send + Sync {
-    /// The schema of its configuration.
+    /// Returns the schema of the store's configuration.
     fn schema(&self) -> &ResourceSchema;
 
     /// Checks a configuration as a whole, after the validators of the attributes.
@@ -291,7 +291,7 @@ pub trait StateStore: Send + Sync {
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Takes a configuration into use, which everything further is about.
+    /// Configures the store for all further calls.
     fn configure(&self, request: ConfigureStateStoreRequest) -> Answer<'_, ConfigureStateStoreResponse>;
 
     /// Returns the last written state; empty if it does not exist.
@@ -306,7 +306,8 @@ pub trait StateStore: Send + Sync {
     /// Deletes a state and all of its content.
     fn delete(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics>;
 
-    /// Takes the lock on a state, or says who has it. A store without locks gives an empty id, and is not asked to unlock.
+    /// Locks a state, or reports the owner of its lock. A store without locks returns an empty ID, and unlock is not
+    /// called.
     fn lock(&self, request: LockStateRequest) -> Answer<'_, LockStateResponse> {
         let _ = request;
         Answer::ready(LockStateResponse { lock_id: String::new(), diagnostics: ProviderDiagnostics::new() })

@@ -1,14 +1,16 @@
-//! Finding elements of collections again by what identifies them (FW-14).
+//! Matching of collection elements by their identifying attributes (FW-14).
 
 use std::collections::HashMap;
 
 use groma_value::Value;
 
-/// For each of `planned`, the position of the element of `prior` with the same values of the attributes `names`.
+/// Returns, for each element of `planned`, the index of the element of `prior` with the same values of the attributes
+/// `names`.
 ///
-/// For resource-level plan modification of lists and sets, where the protocol matches by position: with it a removed first
-/// element does not shift its prior state onto its neighbours. An element with a null or unknown identifying attribute
-/// matches nothing; each prior element is matched once, the first one first. Linear in the number of elements.
+/// For plan modification of lists and sets at the level of the resource, where the protocol matches by position: the
+/// removal of the first element then does not shift prior state to other elements. An element with a null or unknown
+/// identifying attribute matches nothing. Each prior element is matched once, the first one first. Linear in the number
+/// of elements.
 pub fn match_by_attributes(planned: &[Value], prior: &[Value], names: &[&str]) -> Vec<Option<usize>> {
     let mut known: HashMap<Vec<Value>, Vec<usize>> = HashMap::with_capacity(prior.len());
     // In reverse, so that `pop` below yields the first of equal elements first.

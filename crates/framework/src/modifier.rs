@@ -5,7 +5,7 @@ use groma_value::{Path, Value};
 
 use crate::PrivateData;
 
-/// The objects that a plan is made of, as wholes.
+/// The complete objects that a plan is made of.
 #[derive(Clone, Copy)]
 pub struct Objects<'a> {
     /// The configuration; null when the object is to be deleted.
@@ -19,18 +19,18 @@ pub struct Objects<'a> {
 /// The inputs of a plan modifier (FW-11).
 ///
 /// Under lists the prior state is matched by position, as the protocol has it; under sets by what the configuration gives
-/// (FW-14), so that a removed element does not shift state onto its neighbours.
+/// (FW-14), so that a removed element does not shift state onto its neighbors.
 #[derive(Clone, Copy)]
 pub struct ModifierRequest<'a> {
     /// The path of the attribute.
     pub path: &'a Path,
     /// Its value in the configuration.
     pub config: &'a Value,
-    /// Its planned value, as the modifier before left it.
+    /// Its planned value after the previous modifiers.
     pub plan: &'a Value,
     /// The prior value; null for a creation.
     pub state: &'a Value,
-    /// The whole objects: the plan as it was before any modifier.
+    /// The complete objects, with the plan before any modifier.
     pub whole: Objects<'a>,
     /// The private data of the object.
     pub private: &'a PrivateData,
@@ -39,7 +39,7 @@ pub struct ModifierRequest<'a> {
 /// The decision of a plan modifier.
 #[derive(Clone, Debug)]
 pub struct ModifierResponse {
-    /// The planned value from now on.
+    /// The new planned value.
     pub plan: Value,
     /// Whether the object must be replaced because of this attribute.
     pub requires_replace: bool,
@@ -55,7 +55,7 @@ impl ModifierResponse {
     }
 }
 
-/// A rule about the planned value of an attribute.
+/// A rule that may change the planned value of an attribute.
 pub trait PlanModifier: Send + Sync {
     /// Returns the description, one sentence.
     fn description(&self) -> String;
@@ -69,7 +69,7 @@ pub trait PlanModifier: Send + Sync {
     fn modify(&self, request: &ModifierRequest<'_>, response: &mut ModifierResponse);
 }
 
-/// A modifier that is a function.
+/// A modifier whose implementation is a function.
 struct FunctionModifier<F> {
     description: String,
     modify: F,
@@ -85,7 +85,7 @@ impl<F: Fn(&ModifierRequest<'_>, &mut ModifierResponse) + Send + Sync> PlanModif
     }
 }
 
-/// A modifier from a function.
+/// Creates a modifier from a function.
 pub fn modifier(
     description: impl Into<String>,
     modify: impl Fn(&ModifierRequest<'_>, &mut ModifierResponse) + Send + Sync + 'static,
@@ -96,7 +96,7 @@ pub fn modifier(
 /// The decision of a condition for [`requires_replace_if`].
 #[derive(Clone, Debug, Default)]
 pub struct ReplaceDecision {
-    /// Whether the change needs a new object.
+    /// Whether the change requires a replacement.
     pub requires_replace: bool,
     /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
@@ -108,12 +108,12 @@ impl From<bool> for ReplaceDecision {
     }
 }
 
-/// Whether an existing object is changed in this attribute: not on create, not on delete, not when nothing changes.
+/// Whether an existing object changes in this attribute: false for a creation, a deletion, and an unchanged value.
 fn changes(request: &ModifierRequest<'_>) -> bool {
     !request.whole.state.is_null() && !request.whole.plan.is_null() && request.plan != request.state
 }
 
-/// A changed value replaces the object (FW-06).
+/// Requires a replacement for a changed value (FW-06).
 pub fn requires_replace() -> impl PlanModifier {
     modifier("A change of this value needs a new object.", |request, response: &mut ModifierResponse| {
         // Or-ed, because an earlier modifier may have required the replacement already.
@@ -136,7 +136,7 @@ pub fn requires_replace_if<D: Into<ReplaceDecision>>(
     })
 }
 
-/// A changed value replaces the object when the configuration sets it (FW-08).
+/// Requires a replacement for a changed value that the configuration sets (FW-08).
 pub fn requires_replace_if_configured() -> impl PlanModifier {
     modifier(
         "A change of this value needs a new object, when the configuration sets it.",
@@ -147,7 +147,7 @@ pub fn requires_replace_if_configured() -> impl PlanModifier {
     )
 }
 
-/// Whether the plan leaves the value open, nothing in the configuration will decide it, and there is an object.
+/// Whether the planned value is unknown, the configuration does not set it, and there is a prior object.
 fn open(request: &ModifierRequest<'_>) -> bool {
     // An unknown configuration decides the value itself, so the prior one must not replace it (FW-09).
     !request.whole.state.is_null() && !request.plan.is_known() && request.config.is_known()
@@ -157,10 +157,10 @@ fn keep(state: &Value, response: &mut ModifierResponse) {
     response.plan = state.clone();
 }
 
-/// An unknown planned value becomes the prior one: for what never changes once it is there (FW-09).
+/// Replaces an unknown planned value by the prior one, for values that never change after the creation (FW-09).
 ///
-/// Without a prior object nothing happens, and neither when the plan is known or the configuration unknown. A prior null
-/// is kept too; inside nested objects, where a new object's prior is null, take [`use_non_null_state_for_unknown`].
+/// Has no effect without a prior object, for a known plan, and for an unknown configuration. A prior null is kept, too.
+/// Inside nested objects, where the prior value of a new object is null, use [`use_non_null_state_for_unknown`].
 pub fn use_state_for_unknown() -> impl PlanModifier {
     modifier("Once it is there, the value never changes.", |request, response: &mut ModifierResponse| {
         if open(request) {
@@ -169,8 +169,8 @@ pub fn use_state_for_unknown() -> impl PlanModifier {
     })
 }
 
-/// An unknown planned value becomes the prior one unless that is null: for attributes of nested objects, whose prior value
-/// is null when the object is new (FW-09).
+/// Replaces an unknown planned value by the prior one unless that is null: for attributes of nested objects, whose
+/// prior value is null if the object is new (FW-09).
 pub fn use_non_null_state_for_unknown() -> impl PlanModifier {
     modifier("Once it is set, the value never changes.", |request, response: &mut ModifierResponse| {
         // The prior value of a new nested object is null, and copying that would plan a wrong null.

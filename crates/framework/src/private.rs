@@ -1,18 +1,18 @@
-//! The private data of a provider for an object, which is never shown.
+//! The private data of a provider for an object, which users never see.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use groma_provider::Private;
 
-/// Texts by name, kept with an object from one call to the next: in the plan, in the state, and through the journal of an
-/// interrupted apply (idempotency tokens belong here).
+/// Named strings that are kept with an object between calls: in the plan, in the state, and in the journal of an
+/// interrupted apply. Idempotency tokens belong here.
 ///
-/// The values are not shown by [`fmt::Debug`]: they may be secrets.
+/// [`fmt::Debug`] hides the values, which may be secrets.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PrivateData {
     entries: BTreeMap<String, String>,
-    /// The private data of other code than this framework: preserved as long as nothing is set here.
+    /// The private data of code other than this framework, preserved until an entry is set here.
     foreign: Option<Private>,
 }
 
@@ -22,8 +22,7 @@ impl PrivateData {
         Self::default()
     }
 
-    /// Reads what [`PrivateData::encode`] wrote. Bytes that something else wrote count as empty, and are kept until an
-    /// entry is set.
+    /// Decodes the output of [`PrivateData::encode`]. Other bytes count as empty, and are kept until an entry is set.
     pub fn decode(bytes: &Private) -> Self {
         if bytes.is_empty() {
             return Self::default();
@@ -35,7 +34,7 @@ impl PrivateData {
         }
     }
 
-    /// The bytes to be kept: a JSON object, or nothing at all when there is no entry.
+    /// Encodes the entries as a JSON object; empty if there is no entry.
     pub fn encode(&self) -> Private {
         // Nothing at all rather than "{}", so that a provider without private data stores none.
         if self.entries.is_empty() {
@@ -50,12 +49,12 @@ impl PrivateData {
         self.entries.get(name).map(String::as_str)
     }
 
-    /// Keeps `value` as the entry `name`.
+    /// Sets the entry `name` to `value`.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.entries.insert(name.into(), value.into());
     }
 
-    /// Takes the entry `name` out.
+    /// Removes the entry `name`.
     pub fn remove(&mut self, name: &str) -> Option<String> {
         self.entries.remove(name)
     }

@@ -1,5 +1,5 @@
-//! One walk through an object that every part of the framework shares: over the slots of a schema, with the
-//! configuration, the plan and the prior state side by side.
+//! The walk through an object that all parts of the framework share: over the slots of a schema, with the
+//! configuration, the plan and the prior state in parallel.
 
 use groma_provider::{Block, Nesting, Slot, collection_like, match_set_elements};
 use groma_value::{Kind, Path, PathStep, Value};
@@ -7,7 +7,7 @@ use groma_value::{Kind, Path, PathStep, Value};
 use crate::ResourceSchema;
 use crate::schema::{RuleSet, SlotRules};
 
-/// One attribute or kind of nested block in its place.
+/// An attribute or nested block type at its position in the object.
 pub(crate) struct Visit<'a> {
     pub(crate) path: &'a Path,
     pub(crate) slot: &'a Slot,
@@ -19,9 +19,9 @@ pub(crate) struct Visit<'a> {
 
 /// The decision of a visitor about an attribute.
 pub(crate) enum Next {
-    /// This is its value; what is nested in it is visited too.
+    /// Sets the value, and visits nested attributes.
     Into(Value),
-    /// This is its value, as a whole.
+    /// Sets the value, and does not visit nested attributes.
     Past(Value),
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct ObjectStates<'a> {
     pub(crate) state: &'a Value,
 }
 
-/// The plan with every attribute as `visit` wants it, outer before inner.
+/// Returns the plan after `visit` was called for every attribute, outer before inner ones.
 pub(crate) fn rewrite(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, visit: &mut Visitor<'_>) -> Value {
     object(block, rules, triple, &mut Path::root(), visit)
 }
@@ -138,7 +138,7 @@ fn nested(
     collection_like(triple.plan, block, elements)
 }
 
-/// From "which planned element each configured one became" to "which configured element each planned one came from".
+/// Inverts the assignment of configured to planned elements.
 fn inverted(matches: &[Option<usize>], length: usize) -> Vec<Option<usize>> {
     let mut inverse = vec![None; length];
     for (from, to) in matches.iter().enumerate() {
@@ -169,7 +169,7 @@ fn keyed<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     }
 }
 
-/// `value` with the form of `prior` wherever an attribute's semantic equality says that the two mean the same.
+/// Returns `value`, with the prior value of each attribute that is semantically equal to it.
 pub(crate) fn keep_prior_form(schema: &ResourceSchema, value: &Value, prior: &Value) -> Value {
     // Most schemas have no semantic equality, and their objects are returned without a walk.
     if !schema.rules().has.equality || value.is_null() || prior.is_null() || value == prior {

@@ -23,7 +23,7 @@ impl Stopping {
         self.0.requested.load(Ordering::SeqCst)
     }
 
-    /// Waits until it is wanted: for a choice between that and what is waited for otherwise.
+    /// Waits until the host requests a stop, for use in `select`.
     pub async fn wanted(&self) {
         poll_fn(|context| {
             let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,13 +51,13 @@ impl Stopping {
     }
 }
 
-/// The signals of running calls. A request to stop applies to calls in flight; later ones are not affected: an attached
-/// process lives on after an interrupt.
+/// The signals of running calls. A request to stop applies to calls in flight and not to later ones, because an
+/// attached process continues to serve after an interrupt.
 #[derive(Clone, Debug, Default)]
 pub struct Stops(Arc<Mutex<Stopping>>);
 
 impl Stops {
-    /// For a call that begins now.
+    /// Returns the signal for a call that begins now.
     pub fn for_call(&self) -> Stopping {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -75,13 +75,13 @@ use crate::schema::{Attribute, NestedBlock, ResourceSchema, SchemaBuilder};
 
 /// A struct that represents an object. Derive it; see the [module](self).
 pub trait Model: Field {
-    /// Its attributes, by name.
+    /// Returns the attributes by name.
     fn attributes() -> Vec<(Name, Attribute)>;
 
-    /// Its nested blocks, by name.
+    /// Returns the nested blocks by name.
     fn blocks() -> Vec<(Name, NestedBlock)>;
 
-    /// The type of its values.
+    /// Returns the type of the values.
     fn object_type() -> &'static Arc<ObjectType>;
 
     /// Returns the description in Markdown; may be empty.
@@ -89,12 +89,12 @@ pub trait Model: Field {
         ""
     }
 
-    /// The version of the shape of stored objects.
+    /// Returns the schema version of stored objects.
     fn version() -> u64 {
         0
     }
 
-    /// The schema, to be built or to be added to.
+    /// Returns the schema, to be extended or built.
     fn schema() -> SchemaBuilder {
         let mut schema = SchemaBuilder::new().version(Self::version()).described(Self::description());
         for (name, attribute) in Self::attributes() {
@@ -106,11 +106,11 @@ pub trait Model: Field {
         schema
     }
 
-    /// The struct for `object`.
+    /// Converts `object` to the struct.
     ///
     /// # Errors
     ///
-    /// The object is null or unknown, or a field cannot represent its value.
+    /// Fails if the object is null or unknown, or if a field cannot hold its value.
     fn of(object: &Value) -> Result<Self, ModelError> {
         Self::from_value(object, &mut Path::root())
     }
@@ -148,7 +148,7 @@ fn mismatches(own: &ObjectType, theirs: &Type, prefix: &str) -> Vec<SchemaProble
     found
 }
 
-/// A value that a field cannot hold. The value itself is not told: it may be a secret.
+/// The error for a value that a field cannot hold. It does not contain the value, which may be a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelError {
     /// The path in the object.
@@ -160,7 +160,7 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// A problem with the value at `path`.
+    /// Creates the error for the value at `path`.
     pub fn new(path: &Path, message: impl Into<String>) -> Self {
         Self { path: path.clone(), message: message.into(), demand: "is not what the provider can work with".into() }
     }
@@ -185,7 +185,7 @@ impl From<ModelError> for ProviderDiagnostic {
     }
 }
 
-/// The values of an object that is there.
+/// The attribute values of an object that is neither null nor unknown.
 pub struct Parts<'a> {
     object: ObjectView<'a>,
     /// Whether the values are in the order of the model's names.
@@ -197,7 +197,7 @@ impl<'a> Parts<'a> {
     ///
     /// # Errors
     ///
-    /// There is no object, or nobody knows yet.
+    /// Fails if the object is null or unknown.
     pub fn of(value: &'a Value, ty: &ObjectType, path: &Path) -> Result<Self, ModelError> {
         match value.as_object() {
             // Equal shapes have the same names in the same order, so values can be taken by position.
@@ -208,11 +208,11 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The field `name`, which is the one at `position` in the order of the names.
+    /// Converts the field `name`, whose index in the sorted names is `position`.
     ///
     /// # Errors
     ///
-    /// The field cannot hold the value.
+    /// Fails if the field cannot hold the value.
     pub fn field<T: Field>(&self, position: usize, name: &str, path: &mut Path) -> Result<T, ModelError> {
         // Values of the schema's own type need no lookup by name.
         let value = if self.aligned { self.object.values().get(position) } else { self.object.get(name) };

@@ -9,7 +9,7 @@ use super::Validator;
 use crate::Name;
 use crate::modifier::{PlanModifier, requires_replace, use_state_for_unknown};
 
-/// Says whether two values of an attribute mean the same (FW-17).
+/// A function that decides whether two values of an attribute are semantically equal (FW-17).
 pub type SemanticEquality = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
 /// The framework's rules for an attribute or nested block, besides its schema.
@@ -28,7 +28,7 @@ pub(crate) enum AttributeKind {
     Nested(ObjectNesting, Vec<(Name, Attribute)>),
 }
 
-/// An attribute as a provider author declares it. It is optional until something else is said.
+/// An attribute as a provider author declares it, optional by default.
 #[derive(Clone)]
 #[must_use]
 pub struct Attribute {
@@ -42,12 +42,12 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// An attribute of the type `ty`.
+    /// Creates an attribute of the type `ty`.
     pub fn new(ty: Type) -> Self {
         Self::of(AttributeKind::Plain(ty))
     }
 
-    /// An attribute of nested objects.
+    /// Creates an attribute of nested objects.
     pub fn nested(nesting: ObjectNesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Self)>) -> Self {
         let attributes = attributes.into_iter().map(|(name, attribute)| (name.into(), attribute)).collect();
         Self::of(AttributeKind::Nested(nesting, attributes))
@@ -81,17 +81,17 @@ impl Attribute {
         Self::new(Type::Bool)
     }
 
-    /// A list of `element`.
+    /// Creates a list attribute.
     pub fn list(element: Type) -> Self {
         Self::new(Type::list(element))
     }
 
-    /// A set of `element`.
+    /// Creates a set attribute.
     pub fn set(element: Type) -> Self {
         Self::new(Type::set(element))
     }
 
-    /// A map of `element`.
+    /// Creates a map attribute.
     pub fn map(element: Type) -> Self {
         Self::new(Type::map(element))
     }
@@ -202,7 +202,7 @@ pub struct NestedBlock {
 }
 
 impl NestedBlock {
-    /// Blocks with `attributes`, nested in the manner of `nesting`.
+    /// Creates a nested block type with `attributes` and the nesting mode `nesting`.
     pub fn new(nesting: Nesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Attribute)>) -> Self {
         Self {
             nesting,
@@ -281,7 +281,7 @@ enum Kind {
 }
 
 impl DefaultValue {
-    /// Always the same value.
+    /// Creates a fixed default.
     pub fn of(value: Value) -> Self {
         Self(Kind::Static(value))
     }
@@ -293,7 +293,7 @@ impl DefaultValue {
         Self(Kind::Dynamic(Arc::new(compute)))
     }
 
-    /// The fixed value, if it is one.
+    /// Returns the value of a fixed default.
     pub(crate) fn fixed(&self) -> Option<&Value> {
         match &self.0 {
             Kind::Static(value) => Some(value),

@@ -1,4 +1,5 @@
-//! Schemas with behaviour: what an author declares, split into what the engine sees and what the framework does.
+//! Schemas with behavior: the declaration of an author, split into the schema for the engine and the rules of the
+//! framework.
 
 mod attribute;
 mod rules;
@@ -31,7 +32,7 @@ pub struct SchemaBuilder {
 }
 
 impl SchemaBuilder {
-    /// A schema without attributes.
+    /// Creates a schema without attributes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -106,7 +107,7 @@ impl SchemaBuilder {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the declaration (FW-16, FW-18).
+    /// Returns all problems of the declaration (FW-16, FW-18).
     pub fn build(self) -> Result<ResourceSchema, Vec<SchemaProblem>> {
         let mut problems = Vec::new();
         let (block, rules) = rules::split(&self.attributes, &self.blocks, "", &mut problems);
@@ -125,7 +126,7 @@ impl SchemaBuilder {
     }
 }
 
-/// A schema with behaviour. Cheap to clone.
+/// A schema with the framework's rules. Cheap to clone.
 #[derive(Clone)]
 pub struct ResourceSchema {
     schema: Arc<Schema>,

@@ -22,7 +22,7 @@ pub(crate) struct SlotRules {
     pub(crate) nested: Option<RuleSet>,
 }
 
-/// The kinds of rules that occur at all: without any, nothing needs to be walked.
+/// The kinds of rules that occur: without any, no walk is needed.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Has {
     pub(crate) modifiers: bool,

@@ -48,7 +48,7 @@ fn delete(resource: &dyn Resource, request: ApplyRequest, private: PrivateData) 
     })
 }
 
-/// A response for a change that was not made.
+/// Creates the response for a change that was not made.
 fn refused(request: &ApplyRequest, diagnostics: ProviderDiagnostics) -> ApplyResponse {
     let response = ApplyResponse::new(request.prior_state.clone(), request.planned_private.clone());
     ApplyResponse { diagnostics, new_identity: request.planned_identity.clone(), ..response }
@@ -98,7 +98,7 @@ fn shaped(ty: &groma_value::Type, state: &Value) -> bool {
     groma_provider::contract::check_shape(ty, state).is_empty()
 }
 
-/// That a plan modifier changed a planned value.
+/// A change of a planned value by a plan modifier.
 pub(super) struct Change {
     pub(super) path: Path,
     /// The description of the modifier.

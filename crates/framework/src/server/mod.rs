@@ -1,4 +1,4 @@
-//! The provider that the engine sees: a [`Definition`] served with everything the framework does.
+//! The provider that the engine uses: a [`Definition`] with the features of the framework.
 
 mod apply;
 mod panic;

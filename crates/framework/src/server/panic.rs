@@ -8,13 +8,13 @@ use std::task::{Context, Poll};
 
 use groma_provider::{Answer, CallFate, ProviderDiagnostic, ProviderDiagnostics};
 
-/// Calls `call`; a panic is an error about the method `method`.
+/// Calls `call`, and converts a panic to an error that names `method`.
 pub(super) fn catch<T>(method: &str, call: impl FnOnce() -> T) -> Result<T, ProviderDiagnostics> {
     // The state of the framework is not touched by author code, and the author's own is locked by poisoning locks.
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| diagnostic(method, &*payload).into())
 }
 
-/// Calls `call` and follows its answer; a panic at any time is answered by `failed`.
+/// Calls `call` and polls its response. A panic at any time produces the response of `failed`.
 pub(super) fn guard<'a, T: Send + Unpin + 'a>(
     method: &'static str,
     call: impl FnOnce() -> Answer<'a, T>,
@@ -35,7 +35,7 @@ pub(super) fn guard<'a, T: Send + Unpin + 'a>(
     }
 }
 
-/// An answer whose polling may panic.
+/// A response whose polling may panic.
 struct Guarded<'a, T> {
     answer: Answer<'a, T>,
     method: &'static str,

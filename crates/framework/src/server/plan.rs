@@ -43,13 +43,13 @@ impl Server {
     }
 }
 
-/// A response for a plan that could not be made.
+/// Creates the response for a failed plan.
 fn refused(request: PlanRequest, diagnostics: ProviderDiagnostics) -> PlanResponse {
     let response = PlanResponse::new(request.proposed_new_state, request.prior_private);
     PlanResponse { diagnostics, planned_identity: request.prior_identity, ..response }
 }
 
-/// Holds what came out of all modifications to the rules that any provider must keep (FW-13, FW-15).
+/// Checks the plan after all modifications against the rules for every provider (FW-13, FW-15).
 fn finish(
     resource: &dyn Resource,
     request: &PlanRequest,
@@ -178,7 +178,7 @@ fn triple<'a>(request: &'a PlanRequest, plan: &'a Value) -> ObjectStates<'a> {
     ObjectStates { config: &request.config, plan, state: &request.prior_state }
 }
 
-/// FW-02 (2): what the provider chooses, and the configuration does not say, may change with anything else.
+/// FW-02 (2): a computed value that the configuration does not set may change with any other change.
 fn open_computed(schema: &ResourceSchema, triple: ObjectStates<'_>) -> Value {
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| match &visit.slot.item {
         Item::Attribute(attribute) if attribute.is_computed() && visit.config.is_null() => {
@@ -193,7 +193,7 @@ fn open_computed(schema: &ResourceSchema, triple: ObjectStates<'_>) -> Value {
     })
 }
 
-/// A plan with everything done that the schema says.
+/// A plan after the rules of the schema.
 pub(super) struct Prepared {
     pub(super) plan: Value,
     pub(super) requires_replace: Vec<Path>,
@@ -202,7 +202,7 @@ pub(super) struct Prepared {
     pub(super) diagnostics: ProviderDiagnostics,
 }
 
-/// The plan with defaults where the configuration says nothing.
+/// Returns the plan with defaults for values that the configuration does not set.
 pub(super) fn apply_defaults(
     schema: &ResourceSchema,
     triple: ObjectStates<'_>,
@@ -223,12 +223,12 @@ pub(super) fn apply_defaults(
     })
 }
 
-/// A configuration that is not planned, with its defaults: what a data source, an ephemeral resource, an action, a search or the provider
-/// itself gets.
+/// Returns a configuration that is not planned with its defaults: that of a data source, an ephemeral resource, an
+/// action, a list resource or the provider.
 ///
 /// # Errors
 ///
-/// What a computed default refuses.
+/// The error of a computed default.
 pub(super) fn with_defaults(schema: &ResourceSchema, config: Value) -> Result<Value, ProviderDiagnostics> {
     if !schema.rules().has.defaults || config.is_null() {
         return Ok(config);

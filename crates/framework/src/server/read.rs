@@ -1,4 +1,4 @@
-//! Reading, upgrading, importing and taking over objects; reading data sources.
+//! Reading, upgrading, importing and moving objects; reading data sources.
 
 use std::sync::Arc;
 
@@ -200,7 +200,7 @@ fn own_request(request: &ReadRequest) -> resource::ReadRequest {
     }
 }
 
-/// A response for an object that could not be read.
+/// Creates the response for an object that could not be read.
 fn unread(request: ReadRequest, diagnostics: ProviderDiagnostics) -> ReadResponse {
     ReadResponse { diagnostics, ..ReadResponse::unchanged(request) }
 }

@@ -149,7 +149,7 @@ impl Server {
         self.with_store(&type_name, "delete", |store| store.delete(request), |problems| problems)
     }
 
-    /// Asks the store `type_name`; a panic in it, and a type that the provider does not have, are answered by `failed`.
+    /// Calls the store `type_name`. A panic in it and an unknown type produce the response of `failed`.
     fn with_store<'a, T: Send + Unpin + 'a>(
         &'a self,
         type_name: &str,

@@ -68,7 +68,7 @@ impl Types {
         lookup(&self.state_stores, type_name, || definition.state_store(type_name))
     }
 
-    /// As [`Types::state_store`], where a name that the provider does not know is an error.
+    /// Like [`Types::state_store`], but fails for unknown names.
     pub(super) fn known_state_store(
         &self,
         definition: &dyn Definition,
@@ -77,7 +77,7 @@ impl Types {
         self.state_store(definition, type_name)?.ok_or_else(|| unknown("state store type", type_name))
     }
 
-    /// As [`Types::list`], where a name that the provider does not know is an error.
+    /// Like [`Types::list`], but fails for unknown names.
     pub(super) fn known_list(
         &self,
         definition: &dyn Definition,
@@ -86,7 +86,7 @@ impl Types {
         self.list(definition, type_name)?.ok_or_else(|| unknown("list resource type", type_name))
     }
 
-    /// As [`Types::action`], where a name that the provider does not know is an error.
+    /// Like [`Types::action`], but fails for unknown names.
     pub(super) fn known_action(
         &self,
         definition: &dyn Definition,
@@ -95,7 +95,7 @@ impl Types {
         self.action(definition, type_name)?.ok_or_else(|| unknown("action type", type_name))
     }
 
-    /// As [`Types::ephemeral`], where a name that the provider does not know is an error.
+    /// Like [`Types::ephemeral`], but fails for unknown names.
     pub(super) fn known_ephemeral(
         &self,
         definition: &dyn Definition,
@@ -104,7 +104,7 @@ impl Types {
         self.ephemeral(definition, type_name)?.ok_or_else(|| unknown("ephemeral resource type", type_name))
     }
 
-    /// As [`Types::resource`], where a name that the provider does not know is an error.
+    /// Like [`Types::resource`], but fails for unknown names.
     pub(super) fn known_resource(
         &self,
         definition: &dyn Definition,
@@ -113,7 +113,7 @@ impl Types {
         self.resource(definition, type_name)?.ok_or_else(|| unknown("resource type", type_name))
     }
 
-    /// As [`Types::data_source`], where a name that the provider does not know is an error.
+    /// Like [`Types::data_source`], but fails for unknown names.
     pub(super) fn known_data_source(
         &self,
         definition: &dyn Definition,
@@ -165,7 +165,7 @@ impl<T: ?Sized> Default for FrozenMap<T> {
 }
 
 impl<T: ?Sized> FrozenMap<T> {
-    /// The value of `name`.
+    /// Returns the value of `name`.
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
         let mut at = self.bucket(name)?.get();
         while let Some(entry) = at {
@@ -177,7 +177,7 @@ impl<T: ?Sized> FrozenMap<T> {
         None
     }
 
-    /// Adds a value, unless the name has one by now; gives the one that counts.
+    /// Adds a value unless the name has one already, and returns the value of the name.
     pub(crate) fn insert(&self, name: &str, value: Arc<T>) -> Option<&T> {
         let mut slot = self.bucket(name)?;
         let mut entry = Some(Box::new(Entry { name: name.into(), value, next: OnceLock::new() }));

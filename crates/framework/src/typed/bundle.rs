@@ -1,4 +1,4 @@
-//! A provider put together from its parts.
+//! A provider as the collection of its parts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,13 +38,13 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// A provider without anything.
+    /// Creates a provider without any parts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, with a configuration, which `configure` takes into use. While planning it may hold unknown values: the
-    /// model needs [`Maybe`](crate::model::Maybe) fields for those that may depend on resources.
+    /// Adds a configuration, which `configure` receives. While planning it may contain unknown values: the model needs
+    /// [`Maybe`](crate::model::Maybe) fields for arguments that may depend on resources.
     pub fn configured<M: Model>(
         mut self,
         configure: impl Fn(M) -> Result<(), ProviderDiagnostic> + Send + Sync + 'static,
@@ -58,8 +58,7 @@ impl Bundle {
         self
     }
 
-    /// As [`configured`](Bundle::configured), where taking the configuration into use needs the network: to log in,
-    /// say.
+    /// Like [`configured`](Bundle::configured), for an asynchronous `configure`, for example one that logs in.
     ///
     /// ```
     /// use groma_framework::{Bundle, Maybe, Model, ProviderDiagnostic};
@@ -238,7 +237,7 @@ impl Bundle {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the schemas (FW-16, FW-18, FW-20): one call in a test checks them all.
+    /// Returns all problems of the schemas (FW-16, FW-18, FW-20), so that one call in a test checks them all.
     pub fn build(mut self) -> Result<Server, Vec<SchemaProblem>> {
         let schema = match std::mem::take(&mut self.schema).build() {
             Ok(schema) => schema,
@@ -256,7 +255,7 @@ impl Bundle {
         }
     }
 
-    /// Serves the provider to the program that started this process, until that says it is enough; for `main`.
+    /// Serves the provider to the program that started this process until that program ends the connection; for `main`.
     /// `address` is the provider's source address, such as `registry.terraform.io/example/files`.
     #[cfg(feature = "serve")]
     pub fn serve(self, address: &str) -> std::process::ExitCode {

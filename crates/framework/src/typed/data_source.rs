@@ -1,4 +1,4 @@
-//! Data sources in terms of models.
+//! Data sources on models.
 
 use std::future::Future;
 
@@ -20,7 +20,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Tells the user something.
+    /// Adds a warning for the user.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
@@ -32,18 +32,18 @@ impl Reading {
     }
 }
 
-/// A data source whose configuration and result are one struct: what it finds out is computed, and null in what it
-/// gets.
+/// A data source whose configuration and result are one struct: the results are computed attributes, which are null in
+/// the configuration.
 pub trait ModelDataSource: Send + Sync + 'static {
-    /// The configuration, and the result.
+    /// The model of both the configuration and the result.
     type Model: Model + Send;
 
-    /// The schema: that of the model, unless there is something to add.
+    /// Returns the schema: by default that of the model.
     fn schema(&self) -> SchemaBuilder {
         Self::Model::schema()
     }
 
-    /// Fills in what it finds out.
+    /// Reads the data source, and returns the configuration with the results.
     fn read(
         &self,
         config: Self::Model,
@@ -65,11 +65,11 @@ pub struct Sourced<S> {
 }
 
 impl<S: ModelDataSource> Sourced<S> {
-    /// `source`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    /// Wraps `source` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
-    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
     pub fn new(source: S, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
         let schema = source.schema().build()?;
         let problems = S::Model::mismatches(&schema);

@@ -1,4 +1,4 @@
-//! Functions of providers in terms of Rust functions.
+//! Functions of providers as Rust functions.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ struct Elements {
 type Call = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
 
 impl Function {
-    /// The function `call`, whose parameters have `names`.
+    /// Creates a function from `call`, whose parameters get these names.
     pub fn new<Arguments, const COUNT: usize>(names: [&str; COUNT], call: impl Callable<Arguments, COUNT>) -> Self {
         let accepted = call.parameters();
         // Kept, in case `variadic` turns the last parameter into one for each element.
@@ -156,14 +156,14 @@ pub trait Callable<Arguments, const COUNT: usize>: Send + Sync + 'static {
     /// Returns the parameters, in order.
     fn parameters(&self) -> [Accepted; COUNT];
 
-    /// The type of what it returns.
+    /// Returns the type of the result.
     fn result(&self) -> Type;
 
     /// Converts the arguments and calls the function.
     ///
     /// # Errors
     ///
-    /// An argument does not fit, or the function refuses them.
+    /// Fails if an argument has the wrong type or the function returns an error.
     fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError>;
 }
 

@@ -1,4 +1,4 @@
-//! Searches in terms of models.
+//! List resources on models.
 
 use std::future::Future;
 
@@ -36,7 +36,7 @@ impl Search {
         }
     }
 
-    /// Whether the objects are wanted, as reading gives them, and not their identities alone.
+    /// Whether the host wants complete objects and not only their identities.
     pub fn wants_objects(&self) -> bool {
         self.detail == ListDetail::Objects
     }
@@ -69,7 +69,7 @@ impl Search {
         self.report(Listed { identity: None, display_name: name.into(), object: None, diagnostics: problem.into() })
     }
 
-    /// Tells the user something.
+    /// Adds a warning for the user.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
@@ -125,12 +125,12 @@ pub trait ModelListResource: Send + Sync + 'static {
     /// The model of the search configuration.
     type Config: Model + Send;
 
-    /// The schema of what is searched by: that of the model, unless there is something to add.
+    /// Returns the schema of the search configuration: by default that of the model.
     fn schema(&self) -> SchemaBuilder {
         Self::Config::schema()
     }
 
-    /// Checks what is searched by as a whole, after the validators of the attributes.
+    /// Checks the search configuration as a whole, after the validators of the attributes.
     fn validate(&self, config: Value) -> impl Future<Output = ProviderDiagnostics> + Send {
         let _ = config;
         async { ProviderDiagnostics::new() }
@@ -152,11 +152,11 @@ pub struct Searching<L> {
 }
 
 impl<L: ModelListResource> Searching<L> {
-    /// `list`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    /// Wraps `list` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
-    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
     pub fn new(list: L, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
         let schema = list.schema().build()?;
         let problems = L::Config::mismatches(&schema);
