@@ -1,4 +1,5 @@
-//! `terraform_remote_state`: the outputs of another configuration, read from its backend. Nothing is ever written there.
+//! `terraform_remote_state`: the outputs of another configuration, read from its backend. Nothing is ever written
+//! there.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -172,7 +173,7 @@ fn outputs(
     Ok(Value::object(outputs.into_iter().collect::<Vec<_>>()))
 }
 
-/// Decrypts the content, as the `encryption` block of this configuration says.
+/// Decrypts the content according to the `encryption` block of this configuration.
 fn opened(content: Vec<u8>, encryption: Option<&Encryption>, location: &str) -> Result<Vec<u8>, ProviderDiagnostic> {
     let Some(encryption) = encryption else {
         if is_sealed(&content) {
@@ -234,7 +235,7 @@ fn stored(content: &[u8], address: Option<&ResourceInstance>) -> Result<Vec<(Nam
 /// A backend with the settings that can be checked without connecting to it.
 struct Backend {
     name: String,
-    /// The settings that must be given.
+    /// The required settings.
     required: Vec<&'static str>,
     /// All supported settings, if the list is known here.
     settings: Option<Vec<&'static str>>,

@@ -63,7 +63,7 @@ pub fn block_on<T: Send + 'static>(future: impl Future<Output = T> + Send + 'sta
     receiver.recv().map_err(|_| BackgroundError::Ended)
 }
 
-/// A task that is aborted when nobody waits for it any more.
+/// A task that is aborted when its result is no longer needed.
 struct Task<T>(JoinHandle<T>);
 
 impl<T> Future for Task<T> {

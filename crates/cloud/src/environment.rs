@@ -11,7 +11,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Takes a snapshot of the environment of this process. Variables that are not UTF-8 are left out.
+    /// Takes a snapshot of the environment of this process without variables that are not UTF-8.
     pub fn of_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))

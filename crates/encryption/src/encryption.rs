@@ -14,9 +14,9 @@ use crate::keyring::{Keyring, OpenFailure};
 
 /// The configured methods for one kind of file: state or plan.
 ///
-/// The first method encrypts. All of them, in order, are tried to decrypt, so that a method can be replaced: the old one
-/// becomes a fallback until the file has been written once. Keys are generated or recovered on first use and kept for
-/// the run, because key derivation takes a noticeable fraction of a second and key services need requests.
+/// The first method encrypts. All of them, in order, are tried to decrypt, so that a method can be replaced: the old
+/// one becomes a fallback until the file has been written once. Keys are generated or recovered on first use and kept
+/// for the run, because key derivation takes a noticeable fraction of a second and key services need requests.
 pub struct Encryption {
     methods: Arc<[Method]>,
     current: OnceLock<Result<Arc<Keyring>, EncryptionError>>,

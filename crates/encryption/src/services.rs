@@ -1,6 +1,6 @@
 //! Key management services: the key providers `aws_kms`, `gcp_kms`, `azure_vault` and `openbao`.
 //!
-//! This crate knows their arguments. The command line hands in the [`KeyServices`] that reaches them.
+//! This crate defines their arguments. The command line passes in the [`KeyServices`] that calls them.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -9,9 +9,9 @@ const IDS: [&str; 2] = ["promise-a", "promise-b"];
 const LARGEST: u64 = 1 << 20;
 
 impl Store {
-    /// Tests the guarantees of the store, and returns those that it breaks: written states are read back byte by byte, whatever
-    /// their size; states are listed and independent; a deleted state is gone; a lock has one owner at a time, and nobody else can
-    /// release it. The states `promise-a` and `promise-b` are written and deleted for that.
+    /// Tests the guarantees of the store, and returns those that it breaks: written states are read back byte by byte,
+    /// whatever their size; states are listed and independent; a deleted state is gone; a lock has one owner at a time,
+    /// and nobody else can release it. The states `promise-a` and `promise-b` are written and deleted for that.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ fn expect(found: &mut Vec<String>, kept: bool, promise: impl Into<String>) {
     }
 }
 
-/// The tested contents: every byte value, more than one chunk, and less than the previous content.
+/// Tests contents with every byte value, longer than a chunk, and shorter than the previous content.
 fn contents(store: &Store, found: &mut Vec<String>) -> Result<(), Problems> {
     let [id, _] = IDS;
     expect(found, store.read(id)?.is_empty(), "a state that nobody wrote is empty");

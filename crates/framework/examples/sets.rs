@@ -1,4 +1,5 @@
-//! How long a resource with a large set takes to plan: `cargo run --release -p groma-framework --no-default-features --example sets`.
+//! How long a resource with a large set takes to plan: `cargo run --release -p groma-framework --no-default-features
+//! --example sets`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

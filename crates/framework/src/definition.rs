@@ -142,7 +142,8 @@ pub trait Action: Send + Sync {
     fn invoke(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics>;
 }
 
-/// The search for objects of a resource type. The resource type of the same name must have an identity, which identifies the results.
+/// The search for objects of a resource type. The resource type of the same name must have an identity, which
+/// identifies the results.
 pub trait ListResource: Send + Sync {
     /// Returns the schema of the search configuration: the content of `config` in a `list` block.
     fn schema(&self) -> &ResourceSchema;

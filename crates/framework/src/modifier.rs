@@ -18,8 +18,8 @@ pub struct Objects<'a> {
 
 /// The inputs of a plan modifier (FW-11).
 ///
-/// Under lists the prior state is matched by position, as the protocol has it; under sets by what the configuration gives
-/// (FW-14), so that a removed element does not shift state onto its neighbors.
+/// Under lists the prior state is matched by position, as the protocol has it; under sets by what the configuration
+/// gives (FW-14), so that a removed element does not shift state onto its neighbors.
 #[derive(Clone, Copy)]
 pub struct ModifierRequest<'a> {
     /// The path of the attribute.
@@ -43,8 +43,8 @@ pub struct ModifierResponse {
     pub plan: Value,
     /// Whether the object must be replaced because of this attribute.
     pub requires_replace: bool,
-    /// Errors and warnings for the user; an error stops the further modifiers of this attribute and of everything nested in it
-    /// (FW-05).
+    /// Errors and warnings for the user; an error stops the further modifiers of this attribute and of everything
+    /// nested in it (FW-05).
     pub diagnostics: ProviderDiagnostics,
 }
 
@@ -121,7 +121,8 @@ pub fn requires_replace() -> impl PlanModifier {
     })
 }
 
-/// Requires a replacement for a changed value if `condition` holds (FW-07): a `bool`, or a [`ReplaceDecision`] with diagnostics.
+/// Requires a replacement for a changed value if `condition` holds (FW-07): a `bool`, or a [`ReplaceDecision`] with
+/// diagnostics.
 pub fn requires_replace_if<D: Into<ReplaceDecision>>(
     description: impl Into<String>,
     condition: impl Fn(&ModifierRequest<'_>) -> D + Send + Sync + 'static,

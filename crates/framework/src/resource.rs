@@ -174,8 +174,8 @@ pub struct ReadRequest {
 /// The object after a create, an update, a read or an import.
 #[derive(Clone, Debug)]
 pub struct ObjectResponse {
-    /// The object, or `None` if it does not exist. After an error the host records the object nevertheless, because an existing
-    /// object must not be forgotten (LC-16).
+    /// The object, or `None` if it does not exist. After an error the host records the object nevertheless, because an
+    /// existing object must not be forgotten (LC-16).
     pub state: Option<Value>,
     /// The private data of the object.
     pub private: PrivateData,
@@ -368,9 +368,9 @@ pub trait Resource: Send + Sync {
     }
 }
 
-/// The reason why a call cannot be answered yet: for example, the object's cluster does not exist, or an essential argument is
-/// unknown. A host that supports deferred changes receives the reason and repeats the call in a later run; any other host receives the
-/// problem as an error. Providers need not distinguish the two.
+/// The reason why a call cannot be answered yet: for example, the object's cluster does not exist, or an essential
+/// argument is unknown. A host that supports deferred changes receives the reason and repeats the call in a later run;
+/// any other host receives the problem as an error. Providers need not distinguish the two.
 ///
 /// Reads, plans, imports, data sources and ephemeral resources can be deferred. An apply must succeed or fail.
 #[derive(Clone, Debug)]

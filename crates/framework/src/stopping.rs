@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-/// The host's request that running operations end soon, after an interrupt. The host waits for running operations and keeps their
-/// results. A loop that waits for a service should end early with an error and with the object as it is.
+/// The host's request that running operations end soon, after an interrupt. The host waits for running operations and
+/// keeps their results. A loop that waits for a service should end early with an error and with the object as it is.
 #[derive(Clone, Default)]
 pub struct Stopping(Arc<StopRequest>);
 

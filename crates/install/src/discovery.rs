@@ -67,7 +67,7 @@ pub enum ServiceError {
     /// The host does not offer the service.
     #[error("host {host} does not offer the service {service}")]
     NotOffered {
-        /// The host that was asked for the service.
+        /// The host that should offer the service.
         host: String,
         /// The ID of the service with its version: `modules.v1`.
         service: String,

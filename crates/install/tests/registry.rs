@@ -139,7 +139,7 @@ fn signed_package_is_installed_and_locked() {
     let schemes: Vec<&str> = lock.hashes.iter().map(|hash| &hash[..3]).collect();
     assert_eq!(schemes, ["h1:", "zh:", "zh:"]);
 
-    // The same again needs no package, and one that was changed is fetched anew.
+    // A second installation downloads nothing, except for a package that was changed.
     std::fs::write(package.join("terraform-provider-tool_v1.2.0"), "changed").unwrap();
     install(registry(NAME, &hex(PACKAGE), KEY), folder.path(), &result.locks).unwrap();
     assert_ne!(std::fs::read(package.join("terraform-provider-tool_v1.2.0")).unwrap(), b"changed");
@@ -230,7 +230,7 @@ fn invalid_package_documents_are_refused() {
         answers.insert(path.to_owned(), answer);
         refused(answers, reason);
     }
-    // A signed list that is about another version.
+    // A signed list of another version.
     refused(registry(other_version, &hex(PACKAGE), KEY), other_version);
 }
 
@@ -275,7 +275,7 @@ fn package_for_other_protocols_or_platforms_is_reported_as_incompatible() {
         answers,
         "Incompatible provider version: provider example.com/acme/tool 1.2.0 is not available for linux_amd64",
     );
-    // What says nothing of protocols may speak any.
+    // A package without a list of protocols may support any.
     for protocols in [serde_json::Value::Null, serde_json::json!([]), serde_json::json!(["4.0", "5.2"])] {
         let folder = tempfile::tempdir().unwrap();
         install(speaks(protocols), folder.path(), &Locks::default()).unwrap();
@@ -300,7 +300,8 @@ fn invalid_versions_are_not_selected() {
     }
     refused(listing(r#"{"version": 1.2}"#), "something else than the protocol asks");
     let good = r#"{"version": "1.2.0", "protocols": null}"#;
-    // A list in which no version is said to speak a known protocol does not decide: the document about the package does.
+    // A list in which no version is said to speak a known protocol does not decide: the document about the package
+    // does.
     for listed in [format!("{{}}, {good}, {good}"), r#"{"version": "1.2.0", "protocols": ["4.0"]}"#.to_owned()] {
         let folder = tempfile::tempdir().unwrap();
         install(listing(&listed), folder.path(), &Locks::default()).unwrap();
@@ -346,11 +347,11 @@ fn shared_cache_serves_locked_packages_only() {
     let package = first.path().join("providers/example.com/acme/tool/1.2.0/linux_amd64");
     assert!(package.is_symlink() && package.join("terraform-provider-tool_v1.2.0").is_file());
 
-    // Nobody answers any more: the second folder lives on the cache.
+    // The mirror is gone, so the second installation can only use the cache.
     let second = tempfile::tempdir().unwrap();
     let gone = || Source::Network(Url::parse(&serve(HashMap::new())).unwrap());
     install_from(gone(), Vec::new(), cache(), second.path(), &result.locks).unwrap();
-    // What somebody has changed in it is not taken.
+    // A changed package in the cache is not used.
     std::fs::write(package.join("terraform-provider-tool_v1.2.0"), "changed").unwrap();
     let third = tempfile::tempdir().unwrap();
     assert!(install_from(gone(), Vec::new(), cache(), third.path(), &result.locks).is_err());

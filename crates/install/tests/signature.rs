@@ -38,7 +38,7 @@ fn damaged_signatures_and_keys_are_rejected_without_panics() {
         changed[at] ^= 0x55;
         let cut = &BY_PRIMARY[..at];
         assert!(key.verify(SUMS, cut).is_err(), "cut at {at}");
-        // What is not signed itself (hints on the key, the first bytes of the digest) may change only without making another statement.
+        // Fields that are not signed, such as the hint on the key, may change; the call must only not panic.
         let _ = key.verify(SUMS, &changed);
     }
     // Each parse takes a while, so only some positions of the key are tried.

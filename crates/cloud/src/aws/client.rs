@@ -102,7 +102,7 @@ impl AwsClient {
         .await?
     }
 
-    /// Adds the headers that sign a request which somebody else will send.
+    /// Adds the headers that sign a request of another client.
     pub(crate) async fn sign(
         &self,
         request: &mut HttpRequest,

@@ -70,8 +70,8 @@ impl HttpConnector for Connector {
     }
 }
 
-/// Checks the name of a role in an answer of the instance metadata service. The SDK makes a URL of it and panics if that
-/// is not possible.
+/// Checks the name of a role in an answer of the instance metadata service. The SDK makes a URL of it and panics if
+/// that is not possible.
 fn checked_metadata(path: &str, mut body: Vec<u8>) -> Result<Vec<u8>, ConnectorError> {
     // Only the metadata service answers with plain lines. Other bodies, such as JSON, must stay as they are.
     if !path.contains("/meta-data/") {

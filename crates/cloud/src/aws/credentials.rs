@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::secret::Secret;
 
-/// Keys are renewed so long before they expire, so that no request is signed with keys that end on the way.
+/// Keys are renewed this long before they expire, so that they are still valid when a request arrives.
 const RENEW_BEFORE: Duration = Duration::from_secs(300);
 
 /// The access keys of an AWS account. `Debug` prints the access key ID only.

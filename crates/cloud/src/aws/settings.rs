@@ -9,7 +9,8 @@ use crate::environment::Environment;
 use crate::http::ConnectionSettings;
 use crate::secret::Secret;
 
-/// The settings of a client. What is `None` or empty comes from the environment and the shared configuration files.
+/// The settings of a client. Those that are `None` or empty come from the environment and the shared configuration
+/// files.
 #[derive(Clone, Debug, Default)]
 pub struct AwsSettings {
     /// Static keys. They precede every other source.

@@ -6,7 +6,7 @@ use crate::error::TokenError;
 use crate::http::ConnectionSettings;
 use crate::secret::Secret;
 
-/// The settings of credentials. What is `None` comes from the environment variables of the `azurerm` provider.
+/// The settings of credentials. Those that are `None` come from the environment variables of the `azurerm` provider.
 #[derive(Clone, Debug, Default)]
 pub struct AzureSettings {
     /// The directory of the identity.

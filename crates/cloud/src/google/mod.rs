@@ -25,7 +25,7 @@ use crate::{background, jwt};
 /// The lifetime of an assertion, in seconds. Google accepts at most one hour.
 const ASSERTION_LIFETIME: u64 = 3600;
 
-/// The settings of credentials. What is `None` comes from the environment and the files of `gcloud`.
+/// The settings of credentials. Those that are `None` come from the environment and the files of `gcloud`.
 #[derive(Clone, Debug, Default)]
 pub struct GoogleSettings {
     /// The path of a credentials file, or its content.
@@ -137,8 +137,8 @@ impl Inner {
         }
     }
 
-    /// Reads the credentials document. `credentials` and `GOOGLE_CREDENTIALS` hold a path or the document itself. Returns
-    /// `None` if nothing is configured and `gcloud` has stored nothing.
+    /// Reads the credentials document. `credentials` and `GOOGLE_CREDENTIALS` hold a path or the document itself.
+    /// Returns `None` if nothing is configured and `gcloud` has stored nothing.
     fn credentials(&self) -> Result<Option<Json>, TokenError> {
         let unreadable = |path: &Path, problem: &str| {
             TokenError::credentials(format!(

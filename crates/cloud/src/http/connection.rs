@@ -129,7 +129,8 @@ fn with_scheme(address: &str) -> String {
 
 /// Resolves each name on a thread, since the system's resolver blocks.
 ///
-/// The resolver of the HTTP library panics where the operating system does not allow another thread; here that is an error.
+/// The resolver of the HTTP library panics where the operating system does not allow another thread; here that is an
+/// error.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolver {
     /// Starts a lookup on a new thread.

@@ -83,8 +83,8 @@ impl fmt::Debug for HttpResponse {
 }
 
 impl Transport {
-    /// Returns a client. Clients with equal settings share their connections, because each one reads the certificates of
-    /// the system, which takes a while.
+    /// Returns a client. Clients with equal settings share their connections, because each one reads the certificates
+    /// of the system, which takes a while.
     ///
     /// # Errors
     /// Fails if a setting is invalid, or if the certificates of the system cannot be used.

@@ -73,7 +73,8 @@ pub trait BlockField: Field {
 pub fn attribute<T: Field>() -> Attribute {
     match T::shape() {
         FieldShape::Plain(ty @ (Type::String | Type::Bool | Type::Dynamic)) => Attribute::new(ty),
-        // A number can be too large for the field, an element null: better said of the configuration than of the provider.
+        // A number can be too large for the field, an element null: better said of the configuration than of the
+        // provider.
         FieldShape::Plain(ty) => Attribute::new(ty).validator(Fits::<T>(PhantomData)),
         FieldShape::Object(attributes) => Attribute::nested(ObjectNesting::Single, attributes),
         FieldShape::Nested(nesting, attributes) => Attribute::nested(nesting, attributes),

@@ -46,15 +46,16 @@
 //! # What fields say
 //!
 //! Without a word a field is required when its type holds no null, and optional when it does. `#[attribute(...)]` takes
-//! `required`, `optional`, `computed` (with `optional`: what the configuration does not set, the provider chooses), `sensitive`,
-//! `write_only`, `force_new` (a change needs a new object; `requires_replace` says the same), `use_state_for_unknown`,
-//! `default = ...`, `validator = ...` and `modifier = ...` (any number of times), `equality = ...`, and `name`, `description`
-//! and `deprecated` with a text. A doc comment is the description. `#[block(...)]` makes the field a nested block: a model
-//! (always there), an `Option`, a `Vec`, a `Set` or a map of one; it takes `min`, `max`, `validator`, `modifier`, `name`,
-//! `description` and `deprecated`. `#[model(version = ...)]` on the struct is the version of the shape of stored objects.
+//! `required`, `optional`, `computed` (with `optional`: what the configuration does not set, the provider chooses),
+//! `sensitive`, `write_only`, `force_new` (a change needs a new object; `requires_replace` says the same),
+//! `use_state_for_unknown`, `default = ...`, `validator = ...` and `modifier = ...` (any number of times), `equality =
+//! ...`, and `name`, `description` and `deprecated` with a text. A doc comment is the description. `#[block(...)]`
+//! makes the field a nested block: a model (always there), an `Option`, a `Vec`, a `Set` or a map of one; it takes
+//! `min`, `max`, `validator`, `modifier`, `name`, `description` and `deprecated`. `#[model(version = ...)]` on the
+//! struct is the version of the shape of stored objects.
 //!
-//! What cannot work is an error of the compiler: a computed attribute whose field cannot hold an unknown value, an optional
-//! one whose field cannot hold null. A model must not contain itself.
+//! What cannot work is an error of the compiler: a computed attribute whose field cannot hold an unknown value, an
+//! optional one whose field cannot hold null. A model must not contain itself.
 
 mod collections;
 mod field;

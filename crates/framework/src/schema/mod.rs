@@ -67,8 +67,8 @@ impl SchemaBuilder {
         self
     }
 
-    /// Sets the identity to the fields of `M`: a plain field is required for an import by identity, an `Option` is optional, and
-    /// a computed field is set by the provider.
+    /// Sets the identity to the fields of `M`: a plain field is required for an import by identity, an `Option` is
+    /// optional, and a computed field is set by the provider.
     ///
     /// ```
     /// use groma_framework::{Maybe, Model};

@@ -193,7 +193,7 @@ fn open_computed(schema: &ResourceSchema, triple: ObjectStates<'_>) -> Value {
     })
 }
 
-/// A plan after the rules of the schema.
+/// A plan after its defaults and modifiers.
 pub(super) struct Prepared {
     pub(super) plan: Value,
     pub(super) requires_replace: Vec<Path>,

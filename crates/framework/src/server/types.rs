@@ -143,7 +143,8 @@ fn unknown(kind: &str, type_name: &str) -> ProviderDiagnostics {
     .into()
 }
 
-/// A map that only grows, so that its values can be borrowed as long as the map itself. Entries are added once and never changed or removed; adding needs no exclusive access.
+/// A map that only grows, so that its values can be borrowed as long as the map itself. Entries are added once and
+/// never changed or removed; adding needs no exclusive access.
 pub(crate) struct FrozenMap<T: ?Sized> {
     buckets: Box<[OnceLock<Box<Entry<T>>>]>,
     hasher: RandomState,

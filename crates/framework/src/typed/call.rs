@@ -63,8 +63,8 @@ impl Call {
         self.made = Some(object.to_value());
     }
 
-    /// Defers a read or an import to a later run: return `Err(call.defer(reason, problem))`. A host with support for deferred
-    /// changes receives the reason, any other the problem ([`NotYet`]).
+    /// Defers a read or an import to a later run: return `Err(call.defer(reason, problem))`. A host with support for
+    /// deferred changes receives the reason, any other the problem ([`NotYet`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
         NotYet::new(reason, problem).noted(&mut self.not_yet)
     }

@@ -25,8 +25,8 @@ impl Reading {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// Defers the read to a later run: return `Err(reading.defer(reason, problem))`. A host with support for deferred changes
-    /// receives the reason, any other the problem ([`NotYet`]).
+    /// Defers the read to a later run: return `Err(reading.defer(reason, problem))`. A host with support for deferred
+    /// changes receives the reason, any other the problem ([`NotYet`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
         NotYet::new(reason, problem).noted(&mut self.not_yet)
     }

@@ -35,8 +35,8 @@ impl Lease {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// Defers opening to a later run: return `Err(lease.defer(reason, problem))`. A host with support for deferred changes receives
-    /// the reason, any other the problem ([`NotYet`]).
+    /// Defers opening to a later run: return `Err(lease.defer(reason, problem))`. A host with support for deferred
+    /// changes receives the reason, any other the problem ([`NotYet`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
         NotYet::new(reason, problem).noted(&mut self.not_yet)
     }

@@ -8,11 +8,11 @@ use groma_value::{Path, Type, Value};
 use crate::Name;
 use crate::model::Field;
 
-/// A function that configurations call as `provider::<name>::<function>(...)`. It must always give the same result for the same
-/// arguments.
+/// A function that configurations call as `provider::<name>::<function>(...)`. It must always give the same result for
+/// the same arguments.
 ///
-/// Its signature follows from a Rust function: the types of the parameters are those that fields of models can have. `Option` lets
-/// null in, [`Maybe`](crate::Maybe) null and values that are not known yet.
+/// Its signature follows from a Rust function: the types of the parameters are those that fields of models can have.
+/// `Option` lets null in, [`Maybe`](crate::Maybe) null and values that are not known yet.
 ///
 /// ```
 /// use groma_framework::{Bundle, Function};
@@ -150,8 +150,8 @@ impl Accepted {
     }
 }
 
-/// A Rust function of up to four arguments that a provider offers: they can be fields of models, and so can what it returns. An error
-/// is a sentence without a dot.
+/// A Rust function of up to four arguments that a provider offers: they can be fields of models, and so can what it
+/// returns. An error is a sentence without a dot.
 pub trait Callable<Arguments, const COUNT: usize>: Send + Sync + 'static {
     /// Returns the parameters, in order.
     fn parameters(&self) -> [Accepted; COUNT];

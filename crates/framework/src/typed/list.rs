@@ -46,8 +46,8 @@ impl Search {
         (self.limit > 0).then(|| self.limit.saturating_sub(self.sent))
     }
 
-    /// Sends a found object: its display name, its identity (a struct, or a value), and the object itself if it is available.
-    /// Returns whether the host wants more; objects sent after that are dropped.
+    /// Sends a found object: its display name, its identity (a struct, or a value), and the object itself if it is
+    /// available. Returns whether the host wants more; objects sent after that are dropped.
     pub fn found<M: Model>(
         &mut self,
         name: impl Into<String>,

@@ -94,8 +94,8 @@ pub trait ModelResource: Send + Sync + 'static {
         decode_stored(&request.raw_state, &<Self::Model as crate::model::Field>::ty())
     }
 
-    /// Converts an object of another type to this type (`moved` blocks); `None` for unsupported types. `call` receives the new
-    /// identity and private data.
+    /// Converts an object of another type to this type (`moved` blocks); `None` for unsupported types. `call` receives
+    /// the new identity and private data.
     fn move_from(&self, request: MoveRequest, call: &mut Call) -> Option<Result<Self::Model, ProviderDiagnostic>> {
         let _ = (request, call);
         None

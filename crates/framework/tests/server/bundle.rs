@@ -1,4 +1,5 @@
-//! Providers put together from parts: ephemeral resources on structs, parts on values beside them, the way of an interrupt (FW-19, FW-22).
+//! Providers put together from parts: ephemeral resources on structs, parts on values beside them, the way of an
+//! interrupt (FW-19, FW-22).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};

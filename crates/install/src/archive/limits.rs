@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// The most that a package may hold once it is unpacked, so that a small download cannot fill the disk. The same number of bytes bounds the
-/// archive itself.
+/// The most that a package may hold once it is unpacked, so that a small download cannot fill the disk. The same number
+/// of bytes bounds the archive itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The size of all files together.

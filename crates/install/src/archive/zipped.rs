@@ -48,7 +48,7 @@ pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Li
     check_links(target, &made)
 }
 
-/// Writes a file or makes a folder, and says how much that took: more than is `left` where it is too much.
+/// Writes a file or creates a directory, and returns the number of bytes: more than `left` if the entry is too large.
 fn write_entry(entry: &mut zip::read::ZipFile<'_, impl Read>, destination: &Path, left: u64) -> io::Result<u64> {
     if entry.is_dir() {
         return fs::create_dir_all(destination).map(|()| 0);
@@ -83,7 +83,7 @@ fn allow(_: &File, _: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-/// The room that the headers of one entry are given, and that the end of the archive is given.
+/// The space for the headers of one entry, and for the end of the archive.
 const LARGEST_HEADER: u64 = 4 << 10;
 const SPARE: u64 = 1 << 20;
 
@@ -119,7 +119,8 @@ pub(super) fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links, li
 const END: usize = 22;
 const LONGEST_COMMENT: u64 = 0xffff;
 
-/// Refuses a zip file that says it has more entries than it may have. A reader keeps all entries in memory, so it must not begin.
+/// Refuses a zip file that declares more entries than the limit. The reader keeps all entries in memory, so this
+/// precedes it.
 ///
 /// A file without an end record passes: reading it reports that it is not a zip file.
 ///

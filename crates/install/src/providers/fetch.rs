@@ -58,7 +58,8 @@ pub(super) async fn fetch(
             hash
         }
     };
-    // What was unpacked must be what was verified: a disk that is full or faulty shows here. A folder that was linked was hashed just now.
+    // The unpacked files must be the verified ones, which detects a full or faulty disk. A linked directory was hashed
+    // above.
     if !matches!(store.hash_among(&target, std::slice::from_ref(&hash)), Ok(found) if found == hash) {
         // A package that fails here must not be used by a later run.
         store.remove(&target);
@@ -143,7 +144,7 @@ async fn download(sources: &Sources, url: &Url) -> Result<File, SourceError> {
                 let (url, status) = (without_secrets(url).to_string(), answer.status.to_string());
                 return Err(PackageError::Refused { url, status }.into());
             }
-            // What is there of it is of no use.
+            // The partial file is useless, so the next attempt starts with a new one.
             Err(HttpError::Truncated { .. }) if attempt < http.retries() => attempt += 1,
             Err(error) => return Err(SourceError::failed(error)),
         }
@@ -158,7 +159,7 @@ fn verified(
     archive: &File,
 ) -> Result<Arc<str>, SourceError> {
     let outer = archive_hash(archive).map_err(|error| unreadable(package, &error))?;
-    // A wrong checksum says more than that the archive cannot be read.
+    // Checked first: a wrong checksum is a better message than an unreadable archive.
     if package.required.iter().all(|hash| hash.starts_with("zh:")) {
         check_source(package, std::slice::from_ref(&outer))?;
     }
@@ -181,7 +182,7 @@ fn check(
     found: &[Arc<str>],
 ) -> Result<(), PackageError> {
     check_source(package, found)?;
-    // An unpacked package has no hash of an archive, and hashes of a kind that is to come say nothing yet.
+    // An unpacked package has no hash of an archive, and hashes of unknown schemes cannot be compared.
     let comparable = |hash: &&Arc<str>| found.iter().any(|own| own.split(':').next() == hash.split(':').next());
     let comparable: Vec<&str> = allowed.iter().filter(comparable).map(|hash| &**hash).collect();
     if comparable.is_empty() || found.iter().any(|hash| comparable.contains(&&**hash)) {

@@ -1,5 +1,5 @@
-//! Package hashes of the lock file: `h1:` of the files of a package, `zh:` of its archive. A [`Stamp`] tells whether the
-//! files have changed since they were hashed.
+//! Package hashes of the lock file: `h1:` of the files of a package, `zh:` of its archive. A [`Stamp`] tells whether
+//! the files have changed since they were hashed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -43,7 +43,7 @@ pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Ar
         // Go's algorithm hashes files only, so that empty directories make no difference.
         if !entry.is_dir() {
             let name = entry.name().map_err(io::Error::other)?.into_owned();
-            // Nobody has said yet that the archive is what it should be, and a small one can unpack to anything.
+            // The archive is not verified yet, and a small one may contain any amount of data.
             let mut bounded = entry.by_ref().take(left);
             let sum = hex(&digest(&mut bounded)?);
             left = bounded.limit();

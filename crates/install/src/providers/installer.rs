@@ -324,7 +324,7 @@ impl Installation {
                 lock.add_hashes([fetched.hash]);
             }
         }
-        // What is locked as before stays as it is written.
+        // An unchanged lock keeps its spelling, so that the file changes only if a lock does.
         if let Some(before) = before.filter(|before| is_present || before.hashes == lock.hashes) {
             lock.constraints = before.constraints.clone();
         }
@@ -350,13 +350,13 @@ fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Di
 
 /// The trust in an installed package.
 enum Ensured {
-    /// It was installed before, and the lock file has its hash.
+    /// The package was installed before, and the lock file has its hash.
     Present,
     /// The lock file has its hash.
     Known,
     /// Only its own hash is known.
     Unvouched(Arc<str>),
-    /// It was downloaded and verified in this run.
+    /// The package was downloaded and verified in this run.
     Fetched(Fetched),
 }
 

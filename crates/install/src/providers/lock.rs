@@ -62,7 +62,7 @@ impl Locks {
         let mut text = HEADER.to_owned();
         for (address, lock) in &self.providers {
             let constraints = constraints_text(&lock.constraints);
-            // The formatter aligns the equals signs of neighbors.
+            // The formatter aligns the equals signs of adjacent lines.
             let (name, constraints) = match &constraints[..] {
                 "" => ("version", String::new()),
                 some => ("version    ", format!("  constraints = \"{some}\"\n")),

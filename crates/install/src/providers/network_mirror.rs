@@ -1,5 +1,5 @@
-//! Mirrors on the network: servers of the provider network mirror protocol (`index.json`, `VERSION.json`, archives), and
-//! OCI registries.
+//! Mirrors on the network: servers of the provider network mirror protocol (`index.json`, `VERSION.json`, archives),
+//! and OCI registries.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl Archives {
             version: version.clone(),
             location: Location::Download { url: location, filename },
             required: archive.hashes.clone(),
-            // The lock file takes over what somebody has signed, and a mirror signs nothing.
+            // The lock file takes over signed hashes only, and mirrors sign nothing.
             vouched: Vec::new(),
             authentication: if archive.hashes.is_empty() { Authentication::None } else { Authentication::Checksum },
         })

@@ -19,7 +19,7 @@
 //! * *Several commands run at once.* A note is written atomically, and each of them is valid.
 //! * *The package changes between verification and start.* The same can happen without the cache.
 //!
-//! An unreadable or unwritable note costs time and nothing else.
+//! An unreadable or unwritable note only costs time.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -78,7 +78,7 @@ impl Notes {
         if let Some(stamp) = before.filter(|stamp| is_old_enough(now, stamp))
             && Stamp::of(&package).is_some_and(|after| after == stamp)
         {
-            // Without it the next command hashes, too.
+            // Without a note the next command hashes the package again.
             let _ = self.write(now, &package, &stamp, &hash);
         }
         Ok(hash)
@@ -141,7 +141,8 @@ mod tests {
 
     const PROGRAM: &str = "terraform-provider-tool";
 
-    /// A package, notes, and a time at which the package has settled; nothing where the file system of the test does not serve.
+    /// A package, notes, and a time at which the package has settled; nothing where the file system of the test does
+    /// not serve.
     fn recorded_package() -> Option<(tempfile::TempDir, PathBuf, Notes, SystemTime)> {
         let root = tempfile::tempdir().unwrap();
         let package = root.path().join("package");
@@ -158,7 +159,7 @@ mod tests {
         Some((root, package, notes, SystemTime::now() + MINIMUM_AGE))
     }
 
-    /// Makes the note say something else, by which it shows whether it is believed.
+    /// Replaces the hash in the note, so that a test can tell whether the note is used.
     fn forge(notes: &Notes, hash: &str) {
         let path = fs::read_dir(&notes.folder).unwrap().next().unwrap().unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!(&*notes.hash_at(now, &package, &wanted).unwrap(), "h1:noted");
         // A note only confirms. A request for another hash, or for any, returns the computed one.
         assert_eq!(notes.hash_at(now, &package, &["h1:other".into()]).unwrap(), hash);
-        // And then the true one is noted again.
+        // That wrote the note with the true hash again.
         assert_eq!(notes.hash_at(now, &package, &wanted).unwrap(), hash);
     }
 
@@ -226,7 +227,7 @@ mod tests {
     fn recently_changed_package_is_not_noted() {
         let Some((_root, package, notes, now)) = recorded_package() else { return };
         notes.hash_at(SystemTime::now(), &package, &[]).unwrap();
-        // Nor what was changed in the future: the clock was set back.
+        // A package that was changed in the future is not noted either: the clock was set back.
         notes.hash_at(now - Duration::from_secs(60), &package, &[]).unwrap();
         assert!(!notes.folder.exists());
     }

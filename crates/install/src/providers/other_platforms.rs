@@ -102,7 +102,7 @@ impl Sources {
         platform: &Platform,
     ) -> Result<LockablePackage, SourceError> {
         let offer = self.offer(address, version, platform).await?;
-        // A lock file that has no hash of this platform yet cannot speak against the package.
+        // Not compared with the lock file, which may not have a hash for this platform yet.
         let fetched = hashes(self, address, &offer, platform, &[]).await?;
         let mut hashes = fetched.vouched;
         hashes.push(fetched.hash);

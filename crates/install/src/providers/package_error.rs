@@ -11,8 +11,8 @@ use thiserror::Error;
 use super::lock::LOCK_FILE;
 use super::platform::Platform;
 
-/// The reason why the package that the lock file selects for a provider cannot be used. `package` is the provider's address and version, `root` the
-/// directory of all packages.
+/// The reason why the package that the lock file selects for a provider cannot be used. `package` is the provider's
+/// address and version, `root` the directory of all packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackageProblem {
     /// The lock file selects no version.
@@ -26,7 +26,7 @@ pub enum PackageProblem {
         /// The target of the link to a shared cache that no longer exists.
         leads_to: Option<PathBuf>,
     },
-    /// Something is installed and cannot be read.
+    /// The installed package cannot be read.
     Unreadable {
         /// The address and version of the package.
         package: String,
@@ -203,7 +203,7 @@ pub enum PackageError {
     },
 }
 
-/// A package of which the lock file knows no checksum.
+/// A package whose checksums are not in the lock file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "the current package for {address} {version} doesn't match any of the checksums previously recorded in the dependency lock file\n\n\

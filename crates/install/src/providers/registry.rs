@@ -200,8 +200,8 @@ impl<'a> Registry<'a> {
 }
 
 impl Versions {
-    /// Returns the versions that speak a supported protocol, or all versions if no version does: the package description then
-    /// names the problem.
+    /// Returns the versions that speak a supported protocol, or all versions if no version does: the package
+    /// description then names the problem.
     pub(crate) fn listing(self) -> Listing {
         let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_supported);
         let offered = self.versions.unwrap_or_default();

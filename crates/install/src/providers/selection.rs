@@ -179,7 +179,7 @@ impl Candidates<'_> {
         if lock.hashes.contains(&found) {
             return Ok(found);
         }
-        // A `zh:` hash is of an archive, and says nothing about the directory that the archive was unpacked to.
+        // A `zh:` hash is that of an archive, and cannot be compared with an unpacked package.
         let recorded: Vec<_> = lock.hashes.iter().filter(|hash| hash.starts_with("h1:")).cloned().collect();
         Err(match recorded.is_empty() {
             true => PackageProblem::Unverifiable { package, root, found },
@@ -191,7 +191,7 @@ impl Candidates<'_> {
         let (product, command) = (self.product, self.command);
         let list: String = problems.iter().map(|(address, problem)| format!("\n  - {address}: {problem}")).collect();
         let present = problems.iter().filter(|(_, problem)| !problem.is_missing());
-        // What init does for a missing package is said for all of them.
+        // The advice for missing packages is part of the message below.
         let advice: BTreeSet<String> = present.map(|(_, problem)| format!("\n\n{}", problem.advice(command))).collect();
         let advice = advice.into_iter().collect::<String>();
         Diagnostic::error(

@@ -1,11 +1,12 @@
 //! Detached OpenPGP signatures (RFC 9580, RFC 4880), with which registries sign lists of checksums.
 //!
-//! Parsing and arithmetic are those of the crate `pgp`. What is decided here is what counts: which hashes and key sizes, which
-//! subkeys, and what a revocation means.
+//! The crate `pgp` does the parsing and the arithmetic. This module decides which hashes, key sizes and subkeys are
+//! accepted, and what a revocation means.
 //!
-//! For auditors: [`PublicKey::parse`] drops every subkey without a valid binding in both directions, and refuses a revoked primary
-//! key. [`PublicKey::verify`] accepts signatures over binary documents only, made with SHA-256, SHA-384 or SHA-512. Expiry dates are
-//! not looked up, as in Terraform: releases stay installable after the key that signed them has expired.
+//! For auditors: [`PublicKey::parse`] drops every subkey without a valid binding in both directions, and refuses a
+//! revoked primary key. [`PublicKey::verify`] accepts signatures over binary documents only, made with SHA-256, SHA-384
+//! or SHA-512. Expiry dates are not looked up, as in Terraform: releases stay installable after the key that signed
+//! them has expired.
 
 use pgp::composed::{Deserializable, DetachedSignature, SignedPublicKey, SignedPublicSubKey};
 use pgp::crypto::hash::HashAlgorithm;
@@ -17,7 +18,7 @@ use rsa::traits::PublicKeyParts;
 /// The fingerprint of the key that HashiCorp signs its releases with.
 const HASHICORP: &str = "c874011f0ab405110d02105534365d9472d7468f";
 
-/// The smallest RSA modulus that is accepted, in bits. Some generators make keys of one bit less than asked for.
+/// The minimum size of an accepted RSA modulus in bits. Some generators make keys of one bit less than requested.
 const MIN_RSA_BITS: usize = 2047;
 
 /// A public key: the primary key, and the subkeys that belong to it.
@@ -43,7 +44,7 @@ impl PublicKey {
         Ok(Self { key })
     }
 
-    /// Whether it is HashiCorp's: the fingerprint is a hash of the key itself, so nobody else can have it.
+    /// Whether this is HashiCorp's key. The fingerprint is a hash of the key itself, so no other key has it.
     pub fn is_hashicorp(&self) -> bool {
         self.fingerprint() == HASHICORP
     }
@@ -58,7 +59,8 @@ impl PublicKey {
         self.key.primary_key.legacy_key_id().to_string().to_uppercase()
     }
 
-    /// Verifies a detached signature over `content`, in binary or armored form. Of several signatures one has to be valid.
+    /// Verifies a detached signature over `content`, in binary or armored form. Of several signatures one has to be
+    /// valid.
     ///
     /// # Errors
     /// `signature` has no signature that this key or one of its subkeys made over this content.
@@ -116,12 +118,12 @@ fn signatures(bytes: &[u8]) -> Result<Vec<Signature>, SignatureError> {
         Some(Ok((parsed, _))) => parsed,
         Some(Err(_)) | None => DetachedSignature::from_bytes_many(bytes).map_err(|_| SignatureError::Malformed)?,
     };
-    // A cut file has a broken last packet: nothing in it counts.
+    // A truncated file has a broken last packet, which invalidates the whole file.
     parsed.map(|one| Ok(one.map_err(|_| SignatureError::Malformed)?.signature)).collect()
 }
 
-/// Whether a subkey is bound to the primary key and not revoked. The binding has to hold in both directions: otherwise anybody could
-/// adopt somebody else's signing key as a subkey.
+/// Whether a subkey is bound to the primary key and not revoked. The binding must hold in both directions; otherwise
+/// anyone could adopt a foreign signing key as a subkey.
 fn belongs_to(subkey: &SignedPublicSubKey, primary: &pgp::packet::PublicKey) -> bool {
     let is_of = |signature: &&Signature, kind| signature.typ() == Some(kind);
     let is_bound = subkey.signatures.iter().filter(|one| is_of(one, SignatureType::SubkeyBinding)).any(|binding| {
@@ -166,7 +168,7 @@ pub enum SignatureError {
     /// Its algorithm or kind is not accepted.
     #[error("it cannot be checked: {0}")]
     Unsupported(String),
-    /// It was made with another key.
+    /// The signature was made with another key.
     #[error("it was made with another key")]
     OtherKey,
     /// The signature does not match the content.

@@ -78,11 +78,11 @@ impl Store {
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    // Nobody else unpacks this package now: what is there of it was left by runs that were killed.
+                    // No other process unpacks this package now, so the temporary directories are those of killed runs.
                     remove_all(parent, &unpacking);
                     return Some(file);
                 }
-                // The other downloads of this process go on.
+                // Waits without blocking the thread, so that other downloads of this process continue.
                 Err(TryLockError::WouldBlock) => tokio::time::sleep(BETWEEN_TRIES).await,
                 Err(TryLockError::Error(_)) => return None,
             }
@@ -141,7 +141,7 @@ impl Store {
     fn remove_empty(&self, from: &Path) {
         let mut folder = Some(from);
         while let Some(path) = folder.filter(|path| path.starts_with(&self.root)) {
-            // What is not empty stays.
+            // A directory that is not empty cannot be removed, and stays.
             if fs::remove_dir(path).is_err() {
                 return;
             }
@@ -180,7 +180,7 @@ fn replace(fresh: &Path, target: &Path, scratch: &Path) -> io::Result<()> {
     // A directory cannot be replaced in one step, so another process may put its own in between.
     for attempt in 0..3 {
         if target.symlink_metadata().is_ok() {
-            // Somebody else may be quicker.
+            // Another process may have moved it already.
             let _ = fs::rename(target, scratch.join(format!("old-{attempt}")));
         }
         match fs::rename(fresh, target) {
@@ -237,7 +237,7 @@ mod tests {
         }
         let held = store.hold(&target).await;
         assert!(held.is_some() && !left.exists());
-        // That of another platform may be under way.
+        // Another process may be unpacking the package of another platform.
         assert!(other.exists() && target.exists());
     }
 }

@@ -43,7 +43,8 @@ fn folder_files(folder: Option<&Path>) -> Vec<PathBuf> {
     files
 }
 
-/// The position of the first byte that is not UTF-8, in Terraform's words. Terraform refuses such bytes in comments of this file too.
+/// The position of the first byte that is not UTF-8, in Terraform's words. Terraform refuses such bytes in comments of
+/// this file too.
 fn not_utf8(error: &FromUtf8Error) -> String {
     let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
@@ -102,7 +103,7 @@ impl Reader<'_> {
 
     fn entry(&mut self, path: &Path, entry: &Entry) {
         match (&entry.key[..], &entry.value) {
-            // As if it were not there: wrappers write it so.
+            // Like a missing setting: wrappers write an empty one.
             ("plugin_cache_dir", Setting::Text(text)) if text.is_empty() => {}
             ("plugin_cache_dir", Setting::Text(text)) => {
                 let folder = self.path(text);
@@ -126,7 +127,7 @@ impl Reader<'_> {
             ("host", _) => self.each_labelled(path, entry, Self::host),
             ("credentials_helper", _) => self.each_labelled(path, entry, Self::helper),
             ("provider_installation", Setting::Object(entries)) => self.installation(path, entry, entries),
-            // Old programs' settings, and those of newer ones, are left alone.
+            // Settings of older and newer versions are ignored.
             _ => {}
         }
     }

@@ -141,7 +141,7 @@ fn git_ref_resolves_to_a_commit_despite_files_of_that_name() {
     ] {
         assert_eq!(files_at(reference).unwrap(), files, "{reference}");
     }
-    // A folder alone is no reference.
+    // A file of that name is not a reference.
     let problem = files_at("mods/main.tf").unwrap_err();
     assert!(problem.contains("no branch, tag or commit \"mods/main.tf\""), "{problem}");
     let problem = files_at("mods%5E&depth=1").unwrap_err();

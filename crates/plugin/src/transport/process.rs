@@ -175,8 +175,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// The program of the guard: a small shell, shared by all plugins of this process, since a killed process cannot clean up.
-/// It waits at the end of a pipe that only this process holds; when the pipe closes for any reason, it kills the
+/// The program of the guard: a small shell, shared by all plugins of this process, since a killed process cannot clean
+/// up. It waits at the end of a pipe that only this process holds; when the pipe closes for any reason, it kills the
 /// remaining groups. That includes children of wrapper scripts, and requires only `/bin/sh` from the operating system.
 ///
 /// Reads lines `add GROUP` and `drop GROUP`; at end of file kills the groups that were added and not dropped.

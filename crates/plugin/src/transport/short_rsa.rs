@@ -136,7 +136,7 @@ lqApLojGLHpHkNJojKBHUglpF9qDf+tgVlGuuzpm63sHdVEXh3LG1o62QdbFVMBxIgdpgHyKhWkw==";
         }
     }
 
-    /// The key as a server's, which may not be what its certificate says.
+    /// The key of a server, which may differ from the one in its certificate.
     #[derive(Debug)]
     struct Server {
         certificate: CertificateDer<'static>,
