@@ -41,7 +41,7 @@ impl Provider for Terraform {
     fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
         let capabilities = ServerCapabilities {
             plan_destroy: true,
-            // Types are looked up one by one, so nobody has to ask for the whole schema.
+            // Types are looked up one by one, so that the whole schema is never needed.
             get_provider_schema_optional: true,
             move_resource_state: true,
             generate_resource_config: false,

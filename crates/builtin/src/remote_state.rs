@@ -264,7 +264,7 @@ impl Backend {
             let schema = (ty.schema)();
             let names = || schema.arguments().iter();
             let required = names().filter(|argument| argument.is_required());
-            // What a variable sets need not be in the configuration.
+            // A setting from an environment variable may be missing in the configuration.
             let required = required.filter(|argument| host.environment.first(argument.environment()).is_none());
             let settings = names().map(Argument::name).collect();
             return found(required.map(Argument::name).collect(), Some(settings), Some(schema));

@@ -66,7 +66,7 @@ impl ApiClient {
             // Converted again for each attempt, because sending consumes the request.
             let answer = self.transport.send(request.converted()?).await;
             let is_transient = match &answer {
-                // 501 says that the operation does not exist, which another attempt does not change.
+                // 501 means that the operation does not exist, which another attempt does not change.
                 Ok(answer) => matches!(answer.status.as_u16(), 429 | 500 | 502..=504),
                 Err(error) => error.is_transient(),
             };

@@ -26,7 +26,7 @@ pub(crate) async fn command_output(command: Command, timeout: Duration) -> Resul
 fn run(mut command: Command, timeout: Duration) -> Result<Vec<u8>, TokenError> {
     let name = command.get_program().to_string_lossy().into_owned();
     let failed = |problem: &str, error: &io::Error| TokenError::program(format!("{problem}: {}", io_reason(error)));
-    // Without input, a program that asks for a password fails instead of waiting for someone who sees no prompt.
+    // Without input, a program that prompts for a password fails instead of waiting.
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| failed(&format!("cannot run {name}"), &error))?;
     let streams = read_to_end(child.stdout.take()).and_then(|stdout| Ok((stdout, read_to_end(child.stderr.take())?)));

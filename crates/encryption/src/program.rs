@@ -157,7 +157,7 @@ impl Streams {
         let (stderr_sender, stderr_end) = mpsc::channel();
         // A thread for each stream: a program that writes before it has read everything would block with a full pipe.
         if let Some(mut stdin) = child.stdin.take() {
-            // Writing fails if the program ends early; its exit status then says more than the write error.
+            // Writing fails if the program ends early; its exit status is then the better error.
             spawn_thread("program input", move || _ = stdin.write_all(&input))?;
         }
         if let Some(stdout) = child.stdout.take() {

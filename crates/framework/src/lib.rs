@@ -118,7 +118,7 @@ pub use groma_plugin::{server::log, transport::LogLevel};
 /// Values and their types, as providers meet them.
 pub use groma_value as value;
 
-// What every provider needs of the layer below.
+// The types of the lower layer that every provider needs.
 pub use groma_provider::Name;
 pub use groma_provider::{
     ActionProgress, Answer, CallFate, CallFunctionRequest, ClientCapabilities, ConfigureRequest,

@@ -64,7 +64,7 @@ fn object(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, path: &mut P
             state: triple.state,
         });
         let value = match (next, slot.item.nested(), &slot_rules.nested) {
-            // What the visitor decided about the outer value is what its inner values are taken from.
+            // Inner values come from the outer value that the visitor decided on.
             (Next::Into(plan), Some((nesting, block)), Some(rules)) => {
                 nested(nesting, block, rules, ObjectStates { plan: &plan, ..triple }, path, visit)
             }

@@ -238,7 +238,7 @@ pub(super) async fn wait(listener: &TcpListener, state: &str) -> io::Result<Word
             "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
             text.len()
         );
-        // A browser that is gone already has said what it had to say.
+        // The request is complete, so it does not matter if the browser has closed the connection.
         let _ = stream.write_all(answer.as_bytes()).await;
         if let Some(word) = word {
             return Ok(word);

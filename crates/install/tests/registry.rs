@@ -96,7 +96,7 @@ fn install_from(
     locks: &Locks,
 ) -> Result<Installation, String> {
     let options = HttpOptions {
-        // Failing servers are asked again; the tests should not wait for that.
+        // Failed requests are retried; the tests should not wait for that.
         first_pause: Duration::from_millis(1),
         timeout: Duration::from_secs(5),
         ..HttpOptions::default()
@@ -300,8 +300,7 @@ fn invalid_versions_are_not_selected() {
     }
     refused(listing(r#"{"version": 1.2}"#), "something else than the protocol asks");
     let good = r#"{"version": "1.2.0", "protocols": null}"#;
-    // A list in which no version is said to speak a known protocol does not decide: the document about the package
-    // does.
+    // A list without any version for a known protocol does not decide; the description of the package does.
     for listed in [format!("{{}}, {good}, {good}"), r#"{"version": "1.2.0", "protocols": ["4.0"]}"#.to_owned()] {
         let folder = tempfile::tempdir().unwrap();
         install(listing(&listed), folder.path(), &Locks::default()).unwrap();

@@ -332,7 +332,7 @@ fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
         let denied = error.downcast_ref::<AssumeRoleError>().map(ProvideErrorMetadata::meta);
         let denied =
             denied.or_else(|| error.downcast_ref::<AssumeRoleWithWebIdentityError>().map(ProvideErrorMetadata::meta));
-        // The answer of STS says everything. The errors below it repeat the same text in the SDK's debug format.
+        // The response of STS is the complete error. Its causes repeat the same text in the SDK's debug format.
         if let Some((code, message)) = denied.and_then(|meta| meta.code().zip(meta.message())) {
             messages.push(format!("AWS STS refuses the role: {code}: {message}"));
             break;
@@ -340,7 +340,7 @@ fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
         messages.push(error.to_string());
         cause = error.source();
     }
-    // Only the last messages say something of the case; those before name the layers they passed.
+    // Only the last messages describe the case; those before name the layers of the SDK.
     let kept = messages.len().saturating_sub(2);
     messages.split_off(kept).join(": ")
 }

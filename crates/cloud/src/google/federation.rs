@@ -196,7 +196,7 @@ async fn executable_subject_token(credentials: &Json, api: &ApiClient) -> Result
     }
     let printed = command_output(command, Duration::from_millis(timeout)).await?;
     let response = parse(&printed)?;
-    // Without an expiration time nobody could ever tell that the output file is out of date.
+    // Without an expiration time an outdated output file could not be detected.
     if output_file.is_some() && response.expiration_time.is_none() {
         return Err(TokenError::response(
             "the executable of the credential_source has an output_file but its response has no expiration_time",

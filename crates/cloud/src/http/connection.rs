@@ -156,7 +156,7 @@ impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (sender, receiver) = oneshot::channel();
         let lookup = move || {
-            // Nobody waits any more for an answer that comes after the deadline.
+            // The receiver is dropped if the answer arrives after the deadline.
             let _ = sender.send((name.as_str(), 0).to_socket_addrs());
         };
         let started = (self.spawn)(Box::new(lookup));

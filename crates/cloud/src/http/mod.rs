@@ -119,7 +119,7 @@ impl Transport {
             // Redirects are not followed, because a signature is valid for one host only.
             || Client::builder().dns_resolver(Arc::new(Resolver::new())).redirect(reqwest::redirect::Policy::none());
         let client = settings.applied_to(builder())?.build().map_err(unusable)?;
-        // A proxy has metadata services of its own machine, whose credentials would be somebody else's.
+        // A proxy would reach the metadata service of its own machine, which has other credentials.
         let direct = ConnectionSettings {
             http_proxy: None,
             https_proxy: None,

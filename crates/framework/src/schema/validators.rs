@@ -42,7 +42,7 @@ pub fn one_of<W: Into<String>>(words: impl IntoIterator<Item = W>) -> impl Valid
 
 /// Requires a number in this range.
 pub fn between<N: Field>(range: impl RangeBounds<N>) -> impl Validator {
-    // What is no number (NaN) bounds nothing.
+    // NaN is not a bound.
     let number = |bound: Bound<&N>| match bound.map(|end| end.to_value().as_number().cloned()) {
         Bound::Included(Some(end)) => Bound::Included(end),
         Bound::Excluded(Some(end)) => Bound::Excluded(end),

@@ -58,7 +58,7 @@ fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectRespo
     let schema = resource.schema();
     let mut diagnostics = response.diagnostics;
     if let Some(not_yet) = response.not_yet {
-        // What is applied cannot be left to another run any more.
+        // An apply cannot be deferred any more.
         not_yet.report(ClientCapabilities::default(), &mut diagnostics);
     }
     let failed = diagnostics.has_errors();
@@ -67,7 +67,7 @@ fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectRespo
             let state = keep_prior_form(schema, &state, &request.planned_state);
             without_write_only(schema.block(), &state)
         }
-        // Without an object the provider says that nothing was changed.
+        // A response without an object means that nothing was changed.
         None if failed => return refused(request, diagnostics),
         None => {
             diagnostics.push(ProviderDiagnostic::error(
@@ -80,7 +80,7 @@ fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectRespo
             return refused(request, diagnostics);
         }
     };
-    // A value of another type would only confuse the comparison; the engine says what is wrong with it.
+    // A value of another type is not comparable; the engine reports it.
     if !failed && shaped(schema.block().implied_type(), &state) {
         diagnostics.extend(check_result(schema, &request.type_name, &request.planned_state, &state));
     }

@@ -67,6 +67,6 @@ fn diagnostic(method: &str, payload: &(dyn Any + Send)) -> ProviderDiagnostic {
              failed. This is a bug in the provider; please report it to those who develop the provider."
         ),
     )
-    // The code may have done what it was asked for before it panicked.
+    // The code may have completed the operation before it panicked.
     .unanswered(CallFate::NoResponse)
 }

@@ -182,7 +182,7 @@ fn triple<'a>(request: &'a PlanRequest, plan: &'a Value) -> ObjectStates<'a> {
 fn open_computed(schema: &ResourceSchema, triple: ObjectStates<'_>) -> Value {
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| match &visit.slot.item {
         Item::Attribute(attribute) if attribute.is_computed() && visit.config.is_null() => {
-            // The default is the value; only what nobody has chosen is unknown.
+            // A default is the planned value, so it does not become unknown.
             if visit.rules.own.default.is_some() {
                 Next::Past(visit.plan.clone())
             } else {

@@ -42,7 +42,7 @@ impl Server {
         let own = requests.iter().map(own_request).collect();
         let count = requests.len();
         let failed = move |problems: ProviderDiagnostics| {
-            // A panic concerns every object of the batch, because nobody knows how far it came.
+            // A panic fails every object of the batch, because it is unknown which ones were read.
             let one = || ObjectResponse { diagnostics: problems.clone(), ..ObjectResponse::gone() };
             std::iter::repeat_with(one).take(count).collect()
         };

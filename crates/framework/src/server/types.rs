@@ -183,7 +183,7 @@ impl<T: ?Sized> FrozenMap<T> {
         let mut slot = self.bucket(name)?;
         let mut entry = Some(Box::new(Entry { name: name.into(), value, next: OnceLock::new() }));
         loop {
-            // Either this entry or that of another thread; the loop goes on behind the other one.
+            // Either this entry or that of another thread, after which the loop continues.
             let found = slot.get_or_init(|| entry.take().unwrap_or_else(|| unreachable!("an entry is placed once")));
             if *found.name == *name {
                 return Some(&found.value);

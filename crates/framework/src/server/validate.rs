@@ -89,7 +89,7 @@ fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
     let triple = ObjectStates { config, plan: config, state: config };
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
         let value = visit.plan.clone();
-        // Validators and deprecations are about what somebody wrote.
+        // Validators and deprecations concern configured values only.
         if is_absent(&value, &visit.slot.item) {
             return Next::Past(value);
         }

@@ -166,7 +166,7 @@ impl<S: ModelStateStore> Keeping<S> {
     }
 
     async fn opened(&self, request: ConfigureStateStoreRequest) -> Result<u64, ProviderDiagnostic> {
-        // What was open is about another configuration, whether this one succeeds or not.
+        // The open store belongs to another configuration, whether this one succeeds or not.
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let states = self.store.open(S::Model::of(&request.config)?).await?;
         let chunk_size = states.chunk_size(request.chunk_size);

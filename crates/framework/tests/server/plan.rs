@@ -284,7 +284,7 @@ fn fw_14_ten_thousand_set_elements_take_no_quadratic_time() {
         let each: Vec<_> = each.collect();
         Value::set(each[0].ty(), each)
     };
-    // The time that a few take tells what many may take: this machine may be slow, and busy.
+    // The limit follows from the time for a few, because the machine may be slow and busy.
     let took = |count: u32| {
         let state = served.object([("member", members(0..count, true))]);
         let config = served.object([("member", members(1..count + 1, false)), ("size", s("b"))]);

@@ -91,7 +91,7 @@ fn fw_10_a_user_writes_a_modifier_for_any_type_with_one_small_trait() {
     let size = Attribute::number().optional_computed().modifier(Rounded);
     let served = TestResource::new(SchemaBuilder::new().attribute("size", size)).serve();
     let plan = served.plan(served.null(), served.object([("size", Value::number(7))]));
-    // What the author wrote must stay (LC-07): the framework says which modifier broke that.
+    // Configured values must not change (LC-07): the error names the modifier that changed one.
     let detail = &plan.diagnostics.iter().next().unwrap().detail;
     assert!(detail.contains("takes the next multiple of ten"), "{detail}");
 }

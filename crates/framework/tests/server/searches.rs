@@ -62,7 +62,7 @@ impl ModelResource for Pets {
     }
 
     async fn read(&self, state: Pet, call: &mut Call) -> Result<Option<Pet>, ProviderDiagnostic> {
-        // Who was here before there were numbers gets one.
+        // Pets that are older than the numbers get one.
         if call.identity::<PetIdentity>()?.is_none_or(|known| known.number == Maybe::Null) {
             call.identify(&identity(&state.name));
         }

@@ -12,7 +12,7 @@ use super::links::{Links, check_link, check_links, link, parent};
 pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Limits) -> io::Result<()> {
     check_entries(&mut file, limits)?;
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
-    // What the archive says of itself may be wrong, and is enough to refuse it before anything is written.
+    // The declared sizes may be wrong, but suffice to refuse an archive before anything is written.
     if archive.decompressed_size().is_some_and(|size| size > u128::from(limits.bytes)) {
         return Err(too_large(limits, None));
     }
@@ -98,7 +98,7 @@ pub(super) fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links, li
         let mut entry = entry?;
         let path = entry.path()?.into_owned();
         allowance.take_entry()?;
-        // Holes of sparse files are nowhere in the archive, and count all the same.
+        // Holes of sparse files take no space in the archive, but their size counts.
         allowance.take_bytes(entry.size(), &path.to_string_lossy())?;
         if let Some(leads) = entry.link_name()? {
             // Hard links are relative to the root of the archive, symbolic ones to their own directory.

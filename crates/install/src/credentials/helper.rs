@@ -75,7 +75,7 @@ impl Helper {
                 self.error(format!("{} does not start: {error}", self.program.display(), error = io_reason(&error)))
             })?;
         if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
-            // A program that does not read its input says why with its exit code.
+            // If a program does not read its input, its exit code is the better error.
             let _ = stdin.write_all(input.as_bytes()).await;
         }
         let output = child.wait_with_output().await.map_err(|error| self.error(io_reason(&error)))?;

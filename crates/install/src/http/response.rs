@@ -101,7 +101,7 @@ mod tests {
         };
         let seen = |body, encoding| unpacked(body, encoding, &url, 1 << 16).map_err(|error| error.to_string());
         assert_eq!(seen(pack(b"{}"), Some("gzip")).unwrap(), b"{}");
-        // What only says that it is packed is taken as it is.
+        // A body that is only declared as compressed is returned unchanged.
         assert_eq!(seen(b"{}".to_vec(), Some("gzip")).unwrap(), b"{}");
         assert_eq!(seen(pack(b"{}"), None).unwrap(), pack(b"{}"));
         assert!(seen(pack(&[b' '; 1 << 20]), Some("gzip")).unwrap_err().contains("larger than 64 KiB"));

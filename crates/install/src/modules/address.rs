@@ -36,7 +36,7 @@ fn without_user(place: &str) -> String {
     let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
-    // The last "@" counts, because a password may contain one.
+    // The last "@" ends the user information, because a password may contain one.
     let Some((user, host)) = authority.rsplit_once('@') else { return place.to_owned() };
     let name = user.split(':').next().unwrap_or_default();
     // ssh authenticates with a key: the user name, usually "git", is not a secret there.

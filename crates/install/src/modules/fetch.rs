@@ -59,7 +59,7 @@ impl<'a> Fetcher<'a> {
         }
         let result = self.fetch_package(address, target).await;
         if result.is_err() {
-            // Half a package is worse than none; what went wrong before is what counts.
+            // An incomplete package is worse than none. The first error is reported, not that of the removal.
             let _ = remove(target);
         } else {
             self.fetched.insert(address.to_owned(), target.to_owned());

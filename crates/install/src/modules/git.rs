@@ -67,7 +67,7 @@ fn split_options(address: &str) -> Result<(String, CloneOptions), FetchError> {
         .map_err(|error| FetchError::Other(format!("{:?} is not a valid repository URL: {error}", shown(address))))?;
     let mut options = CloneOptions::default();
     let mut rest = Vec::new();
-    // Of repeated options the first counts, as in go-getter.
+    // The first of repeated options is used, as in go-getter.
     let mut known = HashSet::new();
     for (name, value) in url.query_pairs() {
         match &*name {

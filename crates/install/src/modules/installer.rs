@@ -74,7 +74,7 @@ impl<'a> ModuleInstaller<'a> {
         progress: &'a mut dyn ModuleProgress,
     ) -> Self {
         let fetcher = Fetcher::new(discovery);
-        // What is not called any more may be called by the tests of another folder.
+        // Modules that are no longer called may be used by the tests of another directory.
         let mut now = before.clone();
         now.insert(
             &ModulePath::root(),

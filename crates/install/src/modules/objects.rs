@@ -87,7 +87,7 @@ impl Object {
                 Err(error) => Err(FetchError::Other(format!("cannot get a token of Google Cloud: {error}"))),
             },
             Who::Aws { region, client, profile } => match client.signed_headers(url, AwsService::S3, region).await {
-                // A profile in the address says that credentials are expected.
+                // A profile in the address means that credentials are expected.
                 Err(AwsError::MissingCredentials(_)) if profile.is_none() => Ok(Vec::new()),
                 signed => signed.map_err(|error| unusable(&error)),
             },

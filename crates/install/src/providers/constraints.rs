@@ -19,7 +19,7 @@ pub fn constraints_text(constraints: &Constraints) -> String {
 
 fn constraint_text(constraint: &Constraint) -> String {
     match (constraint.operator, constraint.version.written_segments()) {
-        // What it means, and how lock files of others have it.
+        // The equivalent form, which lock files of Terraform contain.
         (Operator::Pessimistic, 1) => {
             let dash = if constraint.version.is_prerelease() { "-" } else { "" };
             format!("~> {}.0{dash}{}", constraint.version.segment(0), constraint.version.prerelease())

@@ -129,7 +129,7 @@ fn temporary() -> Result<File, PackageError> {
 }
 
 async fn download(sources: &Sources, url: &Url) -> Result<File, SourceError> {
-    // Only over https: a token must not be read by others on the way.
+    // Only over https, because a token must be encrypted on the network.
     let token = match url.scheme() {
         "https" => sources.discovery.token(&host_of(url)).await.map_err(SourceError::failed)?,
         _ => None,

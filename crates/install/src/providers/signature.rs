@@ -35,7 +35,7 @@ impl PublicKey {
     pub fn parse(armored: &str) -> Result<Self, SignatureError> {
         let (mut key, _) = SignedPublicKey::from_string(armored).map_err(|_| SignatureError::Malformed)?;
         let primary = &key.primary_key;
-        // Only the owner's revocation counts: anybody can append one to a public key.
+        // Only a revocation by the key itself is valid: anyone can append one to a public key.
         if key.details.revocation_signatures.iter().any(|revocation| revocation.verify_key(primary).is_ok()) {
             return Err(SignatureError::Revoked);
         }

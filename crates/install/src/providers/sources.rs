@@ -133,7 +133,7 @@ impl Sources {
                 Err(problem) => return Err(problem),
             }
         }
-        // Who offers nothing leaves it to the others, and does not say that it has no such provider.
+        // A method without versions does not report that the provider is missing, because another one may have it.
         let has_answer = !offers.is_empty() || is_covered && missing.is_empty();
         match (has_answer, &missing[..]) {
             (true, _) => Ok((offers, warnings)),
