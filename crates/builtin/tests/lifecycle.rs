@@ -74,7 +74,7 @@ fn s(text: &str) -> Value {
 }
 
 #[test]
-fn the_output_mirrors_the_input_and_the_id_is_a_uuid() {
+fn output_mirrors_the_input_and_the_id_is_a_uuid() {
     let setup = Setup::new();
     let input = Value::object([("a", Value::tuple(vec![Value::number(1)])), ("b", s("x"))]);
     let planned = setup.plan(setup.null(), config(input.clone(), Value::NULL));

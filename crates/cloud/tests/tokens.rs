@@ -117,7 +117,7 @@ fn workforce_users_and_impersonated_accounts_get_tokens() {
 }
 
 #[test]
-fn google_refusals_are_reported_without_secrets_and_overload_is_waited_for() {
+fn google_refusals_are_reported_without_secrets_and_overload_is_retried() {
     let issuer = issuer();
     let refused = google(&user(&format!("{}/refused", issuer.url)), Environment::default()).token_blocking();
     assert_eq!(refused.unwrap_err(), TokenError::Rejected { status: 400, message: Some("no such account".to_owned()) });

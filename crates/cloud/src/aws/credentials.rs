@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn rejected_keys_are_asked_for_again() {
+    fn rejected_keys_are_requested_again() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let cached = Cached::new(Counting(AtomicU32::new(0), Duration::from_secs(3600)));

@@ -228,7 +228,7 @@ fn fw_19_deprecated_arguments_and_blocks_draw_a_warning_when_they_are_used() {
 }
 
 #[test]
-fn an_unknown_type_is_an_error() {
+fn unknown_type_is_an_error() {
     let served = TestResource::new(base()).serve();
     assert!(served.server.resource_schema("test_other").unwrap().is_none());
     let request = UpgradeRequest { type_name: "test_other".into(), version: 0, raw_state: "{}".into() };

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_download_is_refused() {
+    fn changed_download_is_refused() {
         let good = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert!(check(&mut b"abc".as_slice(), good).is_ok());
         assert!(check(&mut b"abc".as_slice(), good.trim_start_matches("sha256:")).is_ok());

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_version_that_is_allowed_is_chosen() {
+    fn newest_allowed_version_is_selected() {
         assert_eq!(chosen("~> 1.0").as_deref(), Some("1.10.0"));
         assert_eq!(chosen("< 1.5").as_deref(), Some("1.2.3"));
         assert_eq!(chosen("> 5"), None);

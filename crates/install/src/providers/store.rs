@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn next_lock_removes_what_killed_runs_left() {
+    async fn next_lock_removes_leftovers_of_killed_runs() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         let target = folder.path().join("linux_amd64");

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_on_a_socket_without_tls() {
+    fn plugin_on_a_socket_without_tls() {
         let found = Handshake::parse("1|5|unix|/tmp/plugin123|grpc|\n").unwrap();
         assert_eq!(found.protocol, Protocol::V5);
         assert_eq!(found.address, Endpoint::Unix("/tmp/plugin123".into()));

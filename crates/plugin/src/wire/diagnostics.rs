@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_severity_is_an_error() {
+    fn unknown_severity_is_an_error() {
         let message = v6::Diagnostic { severity: 77, summary: "s".into(), ..Default::default() };
         assert!(diagnostics(vec![message]).has_errors());
     }
