@@ -1,13 +1,13 @@
 //! A single module without its child modules, for `init -from-module`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use groma_config::version::Constraints;
 use groma_config::{ModuleSource, Package, RegistryModule};
 
 use super::error::FetchError;
-use super::fetch::Fetcher;
+use super::fetch::{Fetcher, copy_folder};
 use super::{address, registry};
 use crate::discovery::Discovery;
 

@@ -182,18 +182,18 @@ pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Creates the symbolic link `place` to `target`.
 #[cfg(unix)]
-pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
+fn link(target: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, place)
 }
 
 /// Copies the directory instead: on Windows, creating links requires a privilege that users rarely have.
 #[cfg(not(unix))]
-pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
+fn link(target: &Path, place: &Path) -> io::Result<()> {
     if target.is_dir() { copy_folder(target, place) } else { fs::copy(target, place).map(|_| ()) }
 }
 
 /// Removes `place`: a directory with its contents, or a link without its target.
-pub(super) fn remove(place: &Path) -> io::Result<()> {
+fn remove(place: &Path) -> io::Result<()> {
     match fs::symlink_metadata(place) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(place),
         Ok(_) => fs::remove_file(place),
