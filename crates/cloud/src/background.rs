@@ -56,7 +56,7 @@ pub async fn run<T: Send + 'static>(future: impl Future<Output = T> + Send + 'st
 pub fn block_on<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Result<T, BackgroundError> {
     let (sender, receiver) = std::sync::mpsc::channel();
     runtime()?.spawn(async move {
-        // The receiver only goes away with the thread that waits.
+        // The receiver is dropped only together with the waiting thread.
         let _ = sender.send(future.await);
     });
     // The sender is dropped unused if the future panics.

@@ -33,7 +33,7 @@ impl Backoff {
 /// Returns a random number between 0 and 1.
 pub fn random_share() -> f64 {
     let mut bytes = [0_u8; 4];
-    // Without random numbers of the system the middle is as good as any.
+    // Without random numbers of the system, the middle of the range is used.
     if getrandom::fill(&mut bytes).is_err() {
         return 0.5;
     }

@@ -29,7 +29,7 @@ impl Moto {
             .stderr(Stdio::piped())
             .spawn()
             .ok()?;
-        // It prints its address when it listens; the rest is read so that it never blocks.
+        // The program prints its address when it listens; the remaining output is read so that it never blocks.
         if let Some(stderr) = process.stderr.take() {
             std::thread::spawn(move || BufReader::new(stderr).lines().for_each(drop));
         }

@@ -117,7 +117,7 @@ fn nested(
         }
         (Nesting::Set, Kind::Set(planned)) => {
             let (config, state) = (sequence(triple.config), sequence(triple.state));
-            // FW-14: elements are known by what the configuration gives, not by where they happen to stand.
+            // FW-14: elements are matched by their configured attributes and not by their position.
             let of_config = inverted(&match_set_elements(block, config, planned), planned.len());
             // Matched by the configured values: computed ones may be unknown in the plan and known in the state.
             let known_by: Vec<Value> = planned

@@ -265,7 +265,7 @@ async fn target(stream: &mut TcpStream) -> Option<String> {
 fn word(target: &str, state: &str) -> Option<Word> {
     let url = Url::parse("http://localhost/").and_then(|base| base.join(target)).ok()?;
     let value = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
-    // Anybody on this machine may knock; who does not know the state is not who was sent.
+    // Any process on this machine may connect, but only the redirect of the host has the state.
     if url.path() != "/login" || value("state")? != state {
         return None;
     }

@@ -154,7 +154,7 @@ fn many_versions_are_compared_quickly() {
     answers.insert("/acme/tool/versions".to_owned(), whole(versions));
     let begun = std::time::Instant::now();
     install(answers, folder.path(), &Locks::default()).unwrap();
-    // Comparing each with each takes minutes.
+    // A comparison of all pairs would take minutes.
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 

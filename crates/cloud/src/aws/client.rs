@@ -267,7 +267,7 @@ impl Inner {
     /// Builds the request without a signature, and returns its region.
     async fn build(&self, request: &AwsRequest, loaded: &Loaded) -> Result<(HttpRequest, String), AwsError> {
         let wanted = request.region.as_deref().or_else(|| {
-            // STS has a region of its own where the settings name one.
+            // STS may have a region of its own in the settings.
             self.settings.sts_region.as_deref().filter(|_| request.service == AwsService::STS)
         });
         let region = self.region(wanted).await?;

@@ -60,7 +60,7 @@ impl HttpConnector for Connector {
             let body = checked_metadata(&path, answer.body)?;
             let mut response = SmithyResponse::new(answer.status.into(), SdkBody::from(body));
             for (name, value) in &answer.headers {
-                // Headers that are not text are of no use to the SDK, and the body may be shorter than it was.
+                // The SDK cannot use headers that are not text, and the body may be shorter than its declared length.
                 if let (Ok(value), false) = (value.to_str(), name == "content-length") {
                     response.headers_mut().append(name.to_string(), value.to_owned());
                 }

@@ -215,7 +215,7 @@ fn profile_files(settings: &AwsSettings) -> EnvConfigFiles {
             }
         }
     }
-    // Without any file the builder has to have something.
+    // The builder requires a value even if there is no file.
     builder.with_contents(EnvConfigFileKind::Config, "").build()
 }
 

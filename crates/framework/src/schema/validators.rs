@@ -150,7 +150,7 @@ impl<V: Validator> Validator for Each<V> {
         };
         match request.value.kind() {
             Kind::Map(map) => map.iter().for_each(|(key, one)| look(&at(Value::from(key)), one)),
-            // Elements of a set have no position: a problem is about the set.
+            // Elements of a set have no index, so problems refer to the set.
             Kind::Set(elements) => elements.iter().for_each(|one| look(request.path, one)),
             _ => {
                 let elements = request.value.as_slice().unwrap_or_default().iter().enumerate();

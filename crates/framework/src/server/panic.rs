@@ -10,7 +10,7 @@ use groma_provider::{Answer, CallFate, ProviderDiagnostic, ProviderDiagnostics};
 
 /// Calls `call`, and converts a panic to an error that names `method`.
 pub(super) fn catch<T>(method: &str, call: impl FnOnce() -> T) -> Result<T, ProviderDiagnostics> {
-    // The state of the framework is not touched by author code, and the author's own is locked by poisoning locks.
+    // Author code cannot leave the framework's state inconsistent, and its own state is protected by poisoned locks.
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| diagnostic(method, &*payload).into())
 }
 

@@ -147,7 +147,7 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
         changes: Vec::new(),
         diagnostics: ProviderDiagnostics::new(),
     };
-    // FW-03: nothing is left open about an object that goes away.
+    // FW-03: the plan of a deletion has no unknown values.
     if request.config.is_null() {
         return prepared;
     }

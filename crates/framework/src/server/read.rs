@@ -157,7 +157,7 @@ impl Server {
         panic::guard("move_from", own, panicked).map(|response| {
             let mut diagnostics = response.diagnostics;
             if let Some(not_yet) = response.not_yet {
-                // A move has no word for it.
+                // The response to a move cannot express a deferral.
                 not_yet.report(ClientCapabilities::default(), &mut diagnostics);
             }
             MoveResponse {

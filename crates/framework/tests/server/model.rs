@@ -289,7 +289,7 @@ fn fw_20_a_resource_works_on_structs() {
     assert_eq!(Person::of(&state).unwrap(), Person { name: "anne".into(), number: Maybe::Known(4) });
     let updated = apply(&state, &config("benjamin")).new_state.unwrap();
     assert_eq!(Person::of(&updated).unwrap().number, Maybe::Known(8));
-    // LC-16: what is there is kept, whether it failed half way or at the start.
+    // LC-16: the object is kept, whether the call failed at the start or later.
     let half = apply(&null, &config("half"));
     // The object that `made` recorded is in the state, although the create failed.
     assert!(half.diagnostics.has_errors() && half.new_state.is_some_and(|state| !state.is_null()));

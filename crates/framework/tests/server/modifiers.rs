@@ -174,7 +174,7 @@ fn fw_14_set_elements_match_their_own_prior_state() {
     let parts = |parts: Vec<Value>| served.object([("part", Value::set(ty.clone(), parts))]);
     let null = || Value::null(Type::String);
     let state = parts(vec![part("a", s("1")), part("b", s("2")), part("c", s("3"))]);
-    // The first one goes; the others must not inherit its state.
+    // The first element is removed, and the others must not inherit its state.
     let (plan, _) = served.planned(state, parts(vec![part("b", null()), part("c", null()), part("d", null())]));
     let planned = get(&plan, "part");
     let id = |name: &str| {
@@ -226,7 +226,7 @@ fn fw_14_ten_thousand_set_elements_are_planned_in_linear_time() {
     let config = parts((1..10_001).rev().map(|n| part(n, null(), null())).collect());
     let started = std::time::Instant::now();
     let (plan, _) = served.planned(state, config);
-    // In quadratic time this is a matter of minutes.
+    // In quadratic time this would take minutes.
     assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     let open = get(&plan, "part").as_slice().unwrap().iter().filter(|part| !get(part, "id").is_known()).count();
     assert_eq!(open, 1, "all but the new one keep their ids");

@@ -53,7 +53,7 @@ pub(super) fn check_links(target: &Path, made: &[PathBuf]) -> io::Result<()> {
 
 /// Whether resolving `link` step by step never leaves `root`, which is a path without links.
 fn stays_below(root: &Path, link: &Path) -> bool {
-    // More than any system follows.
+    // More links than any operating system follows.
     const MOST_LINKS: usize = 64;
     let (Some(folder), Some(name)) = (link.parent(), link.file_name()) else { return false };
     let Ok(mut at) = fs::canonicalize(folder) else { return false };

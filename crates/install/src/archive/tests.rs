@@ -10,7 +10,7 @@ fn tarred(entries: &[(&str, &str)]) -> File {
     let mut builder = tar::Builder::new(&mut file);
     for (name, content) in entries {
         let mut header = tar::Header::new_gnu();
-        // The builder refuses such names; an attacker does not use it.
+        // The builder refuses such names, so they are written into the header directly.
         let bytes = &mut header.as_old_mut().name;
         bytes[..name.len()].copy_from_slice(name.as_bytes());
         header.set_size(content.len() as u64);
@@ -126,7 +126,7 @@ fn link_that_leads_outside_through_another_link_is_refused() {
             Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside, Limits::MODULE);
         assert!(result.unwrap_err().to_string().contains("leads outside"), "{way:?}");
     }
-    // Links through links that stay are fine.
+    // Links through other links inside the package are allowed.
     let (folder, result) = unzipped(Links::Inside, |writer| {
         writer.start_file("a/b/main.tf", SimpleFileOptions::default()).unwrap();
         writer.add_symlink("one", "a", SimpleFileOptions::default()).unwrap();

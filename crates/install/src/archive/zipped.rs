@@ -74,7 +74,7 @@ fn safe(name: &str) -> io::Result<&Path> {
 #[cfg(unix)]
 fn allow(file: &File, mode: Option<u32>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    // Neither set-user-id nor anything else beyond reading, writing and running.
+    // Only the bits for reading, writing and executing, and not, for example, set-user-ID.
     mode.map_or(Ok(()), |mode| file.set_permissions(fs::Permissions::from_mode((mode & 0o777) | 0o600)))
 }
 
@@ -88,7 +88,7 @@ const LARGEST_HEADER: u64 = 4 << 10;
 const SPARE: u64 = 1 << 20;
 
 pub(super) fn unpack_tar(content: Box<dyn Read>, target: &Path, links: Links, limits: Limits) -> io::Result<()> {
-    // Headers belong to no entry, and an extended one may have any length: all of them together have a limit too.
+    // Headers belong to no entry and may have any length, so their sum has a limit, too.
     let headers = limits.entries.saturating_mul(LARGEST_HEADER).saturating_add(SPARE);
     let mut archive = tar::Archive::new(content.take(limits.bytes.saturating_add(headers)));
     archive.set_overwrite(true);
@@ -143,7 +143,7 @@ pub(crate) fn check_entries(file: &mut (impl Read + Seek), limits: Limits) -> io
 
 /// The number of entries of a file in the Zip64 format, whose end record is at `end`.
 fn large_count(file: &mut (impl Read + Seek), end: u64) -> io::Result<Option<u64>> {
-    // In front of the end record is a locator of 20 bytes, which has the offset of the real one.
+    // A locator of 20 bytes precedes the end record and has the offset of the zip64 one.
     let Some(at) = end.checked_sub(20) else { return Ok(None) };
     let Some(locator) = record::<16>(file, at, b"PK\x06\x07")? else { return Ok(None) };
     let Some(offset) = locator.last_chunk().map(|bytes| u64::from_le_bytes(*bytes)) else { return Ok(None) };

@@ -62,7 +62,7 @@ impl TokenFile {
     fn read(&self) -> io::Result<Map<String, Value>> {
         match fs::read(&self.path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                // The parser's own words may repeat what is in the file.
+                // The message of the parser may contain secrets of the file.
                 self.not_valid(&format!("line {} is not what a JSON object has there", error.line()))
             }),
             // The first login creates the file.
@@ -82,7 +82,7 @@ impl TokenFile {
         change(hosts);
         let folder = self.path.parent().ok_or_else(|| io::Error::other("the file has no folder"))?;
         fs::create_dir_all(folder)?;
-        // A temporary file can be read by its owner alone, and stays so under its new name.
+        // A temporary file is readable for its owner only, and keeps its mode under the new name.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         serde_json::to_writer_pretty(&mut file, &content)?;
         file.flush()?;

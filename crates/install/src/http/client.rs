@@ -196,7 +196,7 @@ impl Http {
             whole.extend_from_slice(bytes);
             Ok(())
         };
-        // A server that sends a byte now and then would keep us waiting for days.
+        // A server that sends a byte from time to time could otherwise delay a run for days.
         let longest = self.options.timeout.saturating_mul(LONGEST_DOCUMENT);
         let pouring = self.pour(stream, url, limit, &mut keep);
         match tokio::time::timeout(longest, pouring).await {

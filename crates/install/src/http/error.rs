@@ -85,7 +85,7 @@ impl HttpError {
 pub(crate) fn without_secrets(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_password(None);
-    // Some servers expect a token as the user name.
+    // Some servers expect the token as the user name.
     let _ = url.set_username("");
     if url.query().is_some() {
         url.set_query(Some("..."));
@@ -103,7 +103,7 @@ pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     if let Some(broken) = last.downcast_ref::<std::io::Error>().filter(|error| error.raw_os_error().is_some()) {
         return of_the_network(broken);
     }
-    // A library adds where its developers find more; that is no use to people.
+    // Libraries add hints for their developers, which are useless to users.
     let text = last.to_string();
     text.split(": https://docs.rs/").next().unwrap_or(&text).to_owned()
 }

@@ -101,7 +101,7 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
     if name.first() == Some(&b'.') && pattern.first() != Some(&b'.') {
         return false;
     }
-    // The last star and how much of the name it has taken so far: if what follows does not fit it takes one more.
+    // The last star and the length of its match: if the rest does not match, it takes one more character.
     let (mut at, mut pos) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while let Some(byte) = name.get(pos) {

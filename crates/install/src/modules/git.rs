@@ -72,7 +72,7 @@ fn split_options(address: &str) -> Result<(String, CloneOptions), FetchError> {
     for (name, value) in url.query_pairs() {
         match &*name {
             "ref" | "depth" | "sshkey" if !known.insert(name.clone()) => {}
-            // A clone is none in any case.
+            // The option has no effect, because a clone is never an archive.
             "archive" if value == "false" => {}
             "ref" if value.starts_with('-') => {
                 return Err(FetchError::Other(format!("the reference {value:?} would be an option to git")));

@@ -110,7 +110,7 @@ impl<'a> ModuleInstaller<'a> {
 
     fn local(&mut self, request: &ModuleRequest<'_>, directory: &Path) -> Located<PathBuf> {
         if let Some(package) = request.path.parent().and_then(|parent| self.packages.get(&parent)).cloned() {
-            // A package may be a link, and what is in it is where the link leads.
+            // A package may be a link, and its files are below the target of the link.
             if !directory.starts_with(DiskFiles::new(&self.paths.root).follow(&package)) {
                 return Err(problem(
                     request.source_span,

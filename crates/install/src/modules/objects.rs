@@ -100,7 +100,7 @@ fn unusable(error: &AwsError) -> FetchError {
 }
 
 fn parsed(address: &str) -> Result<Url, FetchError> {
-    // The address may hold keys: it is not repeated.
+    // The message does not contain the address, which may contain keys.
     Url::parse(address).map_err(|error| FetchError::Other(format!("the object has an invalid URL: {error}")))
 }
 

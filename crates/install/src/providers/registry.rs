@@ -185,7 +185,7 @@ impl<'a> Registry<'a> {
     }
 
     async fn file(&self, url: &Url, what: &str) -> Result<Vec<u8>, SourceError> {
-        // Files may be anywhere; the registry's token is for the registry alone.
+        // The files may be on another host, which must not receive the registry's token.
         let token = self.token.as_ref().filter(|_| host_of(url) == self.host && url.scheme() == "https");
         let answer = self.discovery.http().get(url, token, LARGEST_DOCUMENT).await.map_err(SourceError::failed)?;
         if !answer.status.is_success() {

@@ -232,7 +232,7 @@ impl CallCancellation {
     async fn first<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let mut cancelled = self.0.clone();
         let cancelled = async move {
-            // A host that is gone cancels nothing any more.
+            // A host that has disconnected cannot cancel any more.
             if cancelled.wait_for(|cancelled| *cancelled).await.is_err() {
                 std::future::pending::<()>().await;
             }
