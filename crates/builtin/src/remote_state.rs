@@ -235,7 +235,7 @@ fn stored(content: &[u8], address: Option<&ResourceInstance>) -> Result<Vec<(Nam
 /// A backend with the settings that can be checked without connecting to it.
 struct Backend {
     name: String,
-    /// The required settings.
+    /// The settings without which a backend cannot be read.
     required: Vec<&'static str>,
     /// All supported settings, if the list is known here.
     settings: Option<Vec<&'static str>>,

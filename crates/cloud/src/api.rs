@@ -124,7 +124,7 @@ impl ApiRequest {
 
     /// Creates a `POST` request with a URL-encoded form.
     pub fn form(url: impl Into<String>, fields: &[(&str, &str)]) -> Self {
-        // The encoding of URLs serves for forms, too: every server accepts %20 in place of "+".
+        // The encoding of URLs is valid in forms, too: every server accepts %20 as well as "+".
         let fields: Vec<String> =
             fields.iter().map(|(name, value)| format!("{}={}", url_encoded(name), url_encoded(value))).collect();
         let request = Self::new(Method::POST, url).with_header("content-type", "application/x-www-form-urlencoded");

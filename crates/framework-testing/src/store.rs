@@ -169,7 +169,7 @@ impl Store {
         good(&response.diagnostics).map(|()| Some(response.lock_id).filter(|lock_id| !lock_id.is_empty()))
     }
 
-    /// Releases a lock.
+    /// Releases the lock with the ID that [`Store::lock`] returned.
     ///
     /// # Errors
     ///

@@ -137,7 +137,7 @@ pub struct UpdateRequest {
     pub state: Value,
     /// The private data of the plan.
     pub private: PrivateData,
-    /// The planned identity.
+    /// The identity of the object in the plan.
     pub identity: Option<Value>,
 }
 
@@ -154,7 +154,7 @@ impl UpdateRequest {
 /// The request to delete an object.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
-    /// The stored object.
+    /// The object of the state, which is to be deleted.
     pub state: Value,
     /// The private data of the plan.
     pub private: PrivateData,
@@ -313,7 +313,7 @@ pub trait Resource: Send + Sync {
     /// Creates the planned object.
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse>;
 
-    /// Reads the object.
+    /// Reads the current object from the service.
     fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse>;
 
     /// Like [`read`](Resource::read) for several objects, with one response for each in the order of the requests.

@@ -90,7 +90,7 @@ const LARGEST_ANSWER: u64 = 1 << 20;
 /// The reason why a login failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
-    /// None of the allowed ports is free.
+    /// All of the allowed ports are in use.
     #[error("no port from {low} to {high} is free for the redirect from the browser: {}", io_reason(source))]
     Port {
         /// The lowest allowed port.

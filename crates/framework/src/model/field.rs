@@ -14,7 +14,7 @@ use crate::schema::{Attribute, NestedBlock, Validator, ValidatorRequest};
 pub enum FieldShape {
     /// A value of a type.
     Plain(Type),
-    /// One nested object.
+    /// One nested object with attributes of its own.
     Object(Vec<(Name, Attribute)>),
     /// Nested objects in a collection.
     Nested(ObjectNesting, Vec<(Name, Attribute)>),

@@ -1,4 +1,4 @@
-//! Actions on models.
+//! Actions whose configuration is a model.
 
 use std::future::Future;
 

@@ -40,7 +40,7 @@ pub fn decode(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, WireEr
     value.map_err(|error| WireError::new(error.to_string()))
 }
 
-/// Encodes an identity; `None` if there is none.
+/// Encodes an identity, if there is one.
 ///
 /// # Errors
 ///
