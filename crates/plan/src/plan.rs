@@ -5,7 +5,7 @@ use groma_diagnostics::Diagnostic;
 use groma_state::{CheckResult, State};
 use groma_value::{Number, Path, Value};
 
-use crate::action::Action;
+use crate::change::Action;
 use crate::change::{OutputChange, ResourceChange};
 use crate::deferral::{DeferredChange, DeferredInvocation};
 use crate::execution::ExecutionGraph;

@@ -8,9 +8,9 @@ use groma_diagnostics::{Diagnostic, io_reason};
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
+use super::Failure;
 use super::arguments::Arguments;
 use super::connection::Connection;
-use super::failure::Failure;
 use super::runner::Runner;
 use super::ssh::Session;
 

@@ -7,8 +7,8 @@ use groma_diagnostics::io_reason;
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
+use super::Failure;
 use super::arguments::Arguments;
-use super::failure::Failure;
 use super::runner::Runner;
 
 /// The arguments of the block.

@@ -6,9 +6,9 @@ use groma_diagnostics::{Diagnostic, io_reason};
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
+use super::Failure;
 use super::arguments::Arguments;
 use super::connection::{Agent, Connection};
-use super::failure::Failure;
 use super::file::send_text;
 use super::runner::Runner;
 use super::ssh::{Session, quoted_path};

@@ -1,6 +1,5 @@
 //! Generation of configurations from a schema.
 
-mod hints;
 mod nearly_valid;
 mod values;
 
@@ -10,8 +9,8 @@ use groma_provider::{
 use groma_value::{Kind, PathStep, Type, Value};
 
 use crate::nested_objects::NestedObjects;
-use hints::ValueHints;
 use values::Random;
+use values::ValueHints;
 use values::{Purpose, value};
 use values::{choices, is_argument, is_choice};
 

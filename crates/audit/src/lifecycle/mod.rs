@@ -12,8 +12,8 @@ use groma_provider::{
 };
 use groma_value::{Value, json};
 
-use crate::caller::{Caller, NoResponse};
-use crate::kind::Kind;
+use crate::calls::{Caller, NoResponse};
+use crate::options::Kind;
 use crate::rule::{Observation, Rule, Step, Weight};
 
 /// The extent of a lifecycle.

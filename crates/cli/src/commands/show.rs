@@ -33,7 +33,8 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     let results = Results::of(&arguments.reading.json)?;
     match shown(arguments)? {
         Shown::State => {
-            let location = state_location(context, &load(context, Purpose::ReadState)?.0.root, StateOverrides::default())?;
+            let location =
+                state_location(context, &load(context, Purpose::ReadState)?.0.root, StateOverrides::default())?;
             let exists = location.has_state()?;
             let state = read_state_unlocked(context, location)?;
             show_state(context, exists.then_some(&state), &results)

@@ -7,8 +7,8 @@ use groma_plan::{Action, Mode, ResourceChange, Step};
 use groma_state::Dependencies;
 
 use super::edges::Strength;
-use super::targets::{Dependency, Targets};
 use super::users::{self, Users};
+use super::users::{Dependency, Targets};
 use super::{Builder, NONE};
 use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
 use crate::walk::Visit;

@@ -5,7 +5,6 @@ mod destroy;
 mod edges;
 mod invocations;
 mod own;
-mod targets;
 mod users;
 
 use std::collections::HashMap;

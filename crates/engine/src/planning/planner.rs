@@ -13,7 +13,8 @@ use super::expand;
 use super::import_blocks;
 use super::imports::Imports;
 use super::inputs::Inputs;
-use super::invocations::{ActionRequests, drafting, triggered};
+use super::invocations;
+use super::invocations::{ActionRequests, triggered};
 use super::lists;
 use super::managed;
 use super::managers::{self, Managers};
@@ -168,7 +169,7 @@ impl<'a> Planner<'a> {
             Event::Before(event, planned) => triggered::before_planned(self, event, *planned),
             Event::Data(instance, read) => data::data_read(self, instance, *read),
             Event::List(instance, listed) => lists::listed(self, instance, *listed),
-            Event::Invocations(visit, planned) => drafting::invocations_planned(self, visit, *planned),
+            Event::Invocations(visit, planned) => invocations::invocations_planned(self, visit, *planned),
             Event::Providers(visit, configured) => managers::providers_configured(self, visit, configured),
         }
     }

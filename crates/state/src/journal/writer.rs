@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foldhash::fast::RandomState;
 use groma_address::{ProviderConfig, ResourceInstance};
 
-use super::follow::Follower;
 use super::form::{self, Numbers};
-use super::known::Known;
+use super::numbered::Known;
+use super::read::Follower;
 use super::record::{Begin, ObjectAddress, Outcome, RunHeader};
 use super::sealing::Seal;
 use super::syncing::Syncing;

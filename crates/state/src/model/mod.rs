@@ -1,19 +1,18 @@
 //! State in memory: a record for each instance.
 
 mod entry;
-mod providers;
-mod results;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, btree_map};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use groma_address::{
     AbsResource, ConfigResource, InstanceKey, Name, ProviderAddress, ProviderConfig, ResourceInstance,
 };
 
-pub use self::entry::{InstanceRecord, InstanceView, ResourceEntry};
-use self::providers::KnownProviders;
-pub use self::results::{CheckResult, CheckStatus, CheckedObject, OutputValue};
+pub use self::entry::{
+    CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry,
+};
 use crate::dependencies::Dependencies;
 use crate::object::{DeposedKey, ObjectRecord};
 use crate::random::uuid;
@@ -267,6 +266,32 @@ impl State {
 
     fn record_mut(&mut self, address: &ResourceInstance) -> Option<&mut InstanceRecord> {
         self.resources.get_mut(&address.abs_resource())?.get_mut(&address.key)
+    }
+}
+
+/// The provider configurations that the objects of a state have been managed by: one copy of each, which they share.
+#[derive(Debug, Default)]
+struct KnownProviders(HashSet<Arc<ProviderConfig>, RandomState>);
+
+impl KnownProviders {
+    /// The copy that everything in the state has of a configuration.
+    fn shared(&mut self, provider: &ProviderConfig) -> Arc<ProviderConfig> {
+        if let Some(shared) = self.0.get(provider) {
+            return Arc::clone(shared);
+        }
+        let shared = Arc::new(provider.clone());
+        self.0.insert(Arc::clone(&shared));
+        shared
+    }
+
+    /// Provider configurations that are instances of a block with `for_each`.
+    fn instances(&self) -> impl Iterator<Item = &ProviderConfig> {
+        self.0.iter().map(|provider| &**provider).filter(|provider| !provider.key.is_none())
+    }
+
+    /// Takes in those of another state.
+    fn absorb(&mut self, other: Self) {
+        self.0.extend(other.0);
     }
 }
 

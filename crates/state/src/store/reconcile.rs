@@ -1,6 +1,7 @@
 //! Reconciliation of the state file with the journal of an interrupted run.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -8,8 +9,9 @@ use super::fold::{Base, fold};
 use crate::content::{Content, is_unfinished};
 use crate::error::StateError;
 use crate::file;
-use crate::journal::{Begin, Recovered, Snapshot};
-use crate::model::State;
+use crate::journal::{Begin, Journal, Outcome, Recovered, Snapshot};
+use crate::model::{InstanceView, State};
+use crate::object::{DeposedKey, ObjectRecord};
 
 /// The result of the reconciliation.
 #[derive(Debug, Default)]
@@ -181,4 +183,32 @@ fn set_aside(path: &Path, state: State) -> Reconciled {
         ),
     );
     Reconciled { state: Some(state), repair: Repair::SetAside, warnings: warning.into(), ..Reconciled::default() }
+}
+
+/// Records the changes from `old` to `new`.
+pub(super) fn note_difference(old: &State, new: &State, journal: &Journal) -> Result<(), StateError> {
+    for view in old.iter() {
+        let address = view.address();
+        for (deposed, object) in objects(&view) {
+            if new.object(&address, deposed).is_none() {
+                journal.finished(&address, deposed, view.manager(object), Some(object), Outcome::Gone)?;
+            }
+        }
+    }
+    for view in new.iter() {
+        let address = view.address();
+        for (deposed, object) in objects(&view) {
+            let before = old.object(&address, deposed);
+            if before != Some(object) {
+                let outcome = Outcome::Present(object.clone());
+                journal.finished(&address, deposed, view.manager(object), before.map(|before| &**before), outcome)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn objects<'a>(view: &InstanceView<'a>) -> impl Iterator<Item = (Option<&'a DeposedKey>, &'a Arc<ObjectRecord>)> {
+    let current = view.record.current.iter().map(|object| (None, object));
+    current.chain(view.record.deposed.iter().map(|(key, object)| (Some(key), object)))
 }

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::difference::note_difference;
 use super::left::{AcceptedDamage, Left, Retire, read_journal};
 use super::local::{Opened, Saved};
 use super::open::{is_locked, write_whole};
 use super::paths::{Backup, StatePaths, suffixed};
 use super::persist::{Persister, Target};
+use super::reconcile::note_difference;
 use super::reconcile::{Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
 use crate::content::Content;

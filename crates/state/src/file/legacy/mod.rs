@@ -4,7 +4,6 @@
 //! What these formats held of an object stays a flat map of texts, because only its provider can make values of it. What
 //! depended on the omitted parts: the next plan detects it again.
 
-mod address;
 mod layout;
 
 use std::collections::BTreeMap;
@@ -13,12 +12,12 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, ModuleInstance, ProviderConfig, ResourceInstance, is_identifier};
 use thiserror::Error;
 
-use self::address::Key;
-pub(super) use self::address::parse_legacy_provider;
 use self::layout::{FileLayout, InstanceLayout, ModuleLayout, ResourceLayout};
 use crate::error::{StateError, StateErrorKind};
 use crate::model::State;
 use crate::object::{AttributesJson, DeposedKey, ForeignKeys, ObjectRecord, ObjectStatus};
+use layout::Key;
+pub(super) use layout::parse_legacy_provider;
 
 /// The formats that are read here.
 pub(super) const LEGACY_VERSIONS: std::ops::RangeInclusive<u64> = 1..=3;
@@ -113,7 +112,7 @@ impl Upgrade {
     fn resource(&mut self, module: &ModuleInstance, key: &str, layout: ResourceLayout<'_>) -> Outcome<()> {
         let Key { resource, instance } = Key::parse(key)?;
         let named = layout.provider.as_deref().unwrap_or_default();
-        let provider = address::provider_of(named, module, &resource.type_name)
+        let provider = layout::provider_of(named, module, &resource.type_name)
             .ok_or_else(|| UpgradeError::NoProvider { resource: key.to_owned(), provider: named.to_owned() })?;
         let address = ResourceInstance { module: module.clone(), resource, key: instance };
         let resource = address.abs_resource();
