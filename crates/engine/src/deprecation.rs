@@ -108,7 +108,7 @@ impl Marker {
         object.mark_paths(&marks)
     }
 
-    fn marks(&self, part: DeprecatedPart<'_>, key: &InstanceKey) -> (groma_value::Path, Marks) {
+    fn marks(&self, part: DeprecatedPart<'_>, key: &InstanceKey) -> (Path, Marks) {
         let within = part.path.to_string();
         let message = match (part.deprecation.message.trim(), part.kind) {
             ("", PartKind::Whole) => {

@@ -254,7 +254,6 @@ impl ExecutionGraph {
 
 #[cfg(test)]
 mod tests {
-    use super::super::adjacency::Adjacency;
     use super::*;
 
     fn graph(steps: &[Step], starts: &[u32], dependents: &[u32]) -> ExecutionGraph {

@@ -31,7 +31,7 @@ pub(super) struct Reconciled {
 /// The repair of files that do not match the reconciled state.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// The object no longer exists.
+    /// The files match the reconciled state.
     #[default]
     None,
     /// Write the state as a new one.

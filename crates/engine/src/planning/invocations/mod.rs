@@ -13,13 +13,13 @@ use groma_plan::{ActionInstance, Cause, DeferralReason, DeferredInvocation, Invo
 use groma_provider::{ActionSubject, Checked, kept_action_config};
 use groma_value::{Kind, Type, Value, convert};
 
-use self::event::Event;
-use self::managers;
-use self::planner::Planner;
 use crate::action_blocks::{ActionBlocks, Named, NamedKey};
 use crate::evaluation::Evaluation;
 use crate::merge_diagnostics::{Summaries, merged};
 use crate::options::Deferral;
+use crate::planning::event::Event;
+use crate::planning::managers;
+use crate::planning::planner::Planner;
 use crate::providers::Providers;
 use crate::templates::Template;
 use crate::walk::{Outcome, Visit};
