@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bastion_has_what_the_machine_has_unless_it_is_said() {
+    fn bastion_inherits_the_settings_of_the_connection() {
         let connection =
             Connection::new(&[block(&[("host", "a"), ("user", "anna"), ("password", "p"), ("bastion_host", "b")])]);
         let bastion = connection.unwrap().bastion.unwrap();

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_arrives_with_all_that_it_holds() {
+    fn directory_is_copied_with_its_contents() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::create_dir_all(here.path().join("a/b")).unwrap();
         fs::write(here.path().join("a/b/deep"), "deep").unwrap();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_smuggle_in_a_message() {
+    fn name_cannot_inject_a_message() {
         let mut sent = Vec::new();
         let mut sender = Sender::new(&mut sent, &[0_u8, 0, 0][..]).unwrap();
         sender.file("a\nC0644 0 b", 0o644, 0, &mut &b""[..]).unwrap_err();

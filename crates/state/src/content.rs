@@ -167,7 +167,7 @@ mod tests {
     use crate::storage::faulty::Faulty;
 
     #[test]
-    fn a_stopped_replacement_leaves_the_old_the_new_or_something_no_reader_takes_for_valid() {
+    fn interrupted_write_leaves_the_old_the_new_or_an_invalid_content() {
         for (old, new) in
             [("{old content}", "{new}"), ("{old}", "{new content}"), ("", "{new}"), ("{same1}", "{same2}")]
         {

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plan_file_of_this_version_is_explained() {
+    fn unsupported_plan_file_is_explained() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("plan");
         let detail = || read(&path, "0.1.0", None).unwrap_err().detail;

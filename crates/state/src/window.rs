@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_into_a_window_is_in_the_file() {
+    fn bytes_written_to_a_window_are_in_the_file() {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(b"begin", 0).unwrap();
         let Some(mut window) = Window::of(&file, 5) else { return println!("skipped: no such file system") };

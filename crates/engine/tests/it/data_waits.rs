@@ -12,7 +12,7 @@ fn assert_waiting(project: &mut Project, changed: &str, actions: &[&str]) {
 }
 
 #[test]
-fn pl_07_data_waits_for_all_that_values_in_its_depends_on_stand_on() {
+fn pl_07_data_waits_for_everything_behind_values_in_depends_on() {
     let text = |size: u32| {
         format!(
             r#"
@@ -76,7 +76,7 @@ fn pl_07_data_waits_for_all_that_values_in_its_depends_on_stand_on() {
 }
 
 #[test]
-fn pl_07_what_other_instances_of_a_module_do_makes_no_data_wait() {
+fn pl_07_data_does_not_wait_for_other_instances_of_its_module() {
     let text = |size: u32| {
         format!(
             r#"
@@ -120,7 +120,7 @@ fn pl_07_what_other_instances_of_a_module_do_makes_no_data_wait() {
 }
 
 #[test]
-fn pl_07_data_waits_for_what_its_conditions_and_its_repetition_mention() {
+fn pl_07_data_waits_for_references_of_its_conditions_and_repetition() {
     let text = |size: u32| {
         format!(
             r#"
@@ -172,7 +172,7 @@ fn pl_07_data_waits_for_what_its_conditions_and_its_repetition_mention() {
 }
 
 #[test]
-fn pl_07_data_waits_for_all_that_its_conditions_stand_on() {
+fn pl_07_data_waits_for_everything_its_conditions_depend_on() {
     let text = |size: u32| {
         let data: String = [
             ("local", "local.name"),
@@ -273,7 +273,7 @@ fn pl_07_data_waits_for_all_that_its_conditions_stand_on() {
 }
 
 #[test]
-fn pl_07_data_waits_for_what_it_mentions_itself_and_not_for_what_locals_and_variables_pass_on() {
+fn pl_07_data_waits_for_direct_references_and_not_through_locals_and_variables() {
     let text = |size: u32| {
         format!(
             r#"
@@ -367,11 +367,11 @@ fn pl_07_data_waits_for_the_end_of_what_it_depends_on_too() {
         assert!(!project.apply_plan(planned).has_errors());
         project.options.replace.clear();
         let calls = project.provider().call_texts();
-        let place = |wanted: &str| calls.iter().position(|call| call.contains(wanted)).unwrap();
-        assert!(place("apply test_object in") < place("read-data test_found module"), "{calls:?}");
+        let position_of = |wanted: &str| calls.iter().position(|call| call.contains(wanted)).unwrap();
+        assert!(position_of("apply test_object in") < position_of("read-data test_found module"), "{calls:?}");
         if !create_before_destroy {
-            assert!(place("apply test_object a1") < place("read-data test_found after"), "{calls:?}");
-            assert!(place("apply test_object a1") < place("read-data test_found direct"), "{calls:?}");
+            assert!(position_of("apply test_object a1") < position_of("read-data test_found after"), "{calls:?}");
+            assert!(position_of("apply test_object a1") < position_of("read-data test_found direct"), "{calls:?}");
         }
         assert!(project.plan().actions().is_empty());
     }

@@ -73,7 +73,7 @@ const CHAIN: &str = r#"
 "#;
 
 #[test]
-fn pl_29_what_repeats_an_unknown_number_of_times_is_left_to_the_next_run_with_all_that_depends_on_it() {
+fn pl_29_unknown_number_of_instances_is_deferred_with_all_dependents() {
     let mut project = project(CHAIN);
     project.options.deferral = Deferral::Refused;
     assert_eq!(project.plan().errors(), ["Invalid for_each argument"]);
@@ -93,7 +93,7 @@ fn pl_29_what_repeats_an_unknown_number_of_times_is_left_to_the_next_run_with_al
 }
 
 #[test]
-fn pl_29_count_and_modules_too() {
+fn pl_29_unknown_count_and_modules_are_deferred() {
     let child = "variable \"name\" {}\nresource \"test_object\" \"inner\" {\n  name = var.name\n}\n\
                  output \"id\" {\n  value = test_object.inner.id\n}\noutput \"five\" {\n  value = 5\n}\n";
     let main = r#"
@@ -132,7 +132,7 @@ fn pl_29_count_and_modules_too() {
 }
 
 #[test]
-fn pl_29_objects_that_are_there_stay_while_nobody_knows_how_many_there_are_to_be() {
+fn pl_29_existing_objects_are_kept_while_the_number_of_instances_is_unknown() {
     let many = |count: &str| {
         format!(
             "resource \"test_object\" \"a\" {{\n  name = \"a\"\n}}\nresource \"test_object\" \"b\" {{\n  count = {count}\n  name  = \"b\"\n}}\n"
@@ -209,7 +209,7 @@ impl Off {
 }
 
 #[test]
-fn pl_45_a_provider_puts_a_change_off_and_what_depends_on_it_waits_too() {
+fn pl_45_provider_defers_a_change_with_its_dependents() {
     let off = Off::yes();
     let answers = off.clone();
     let script = script().on_plan(move |request, good| {
@@ -242,7 +242,7 @@ fn pl_45_a_provider_puts_a_change_off_and_what_depends_on_it_waits_too() {
 }
 
 #[test]
-fn pl_45_reads_and_imports_are_put_off_too_and_nothing_changes_meanwhile() {
+fn pl_45_reads_and_imports_are_deferred() {
     let off = Off::yes();
     let (reads, imports, data) = (off.clone(), off.clone(), off.clone());
     let script = script()
@@ -293,7 +293,7 @@ fn pl_45_reads_and_imports_are_put_off_too_and_nothing_changes_meanwhile() {
 }
 
 #[test]
-fn pl_45_a_provider_that_was_not_allowed_to_put_off_is_to_blame() {
+fn pl_45_deferral_without_permission_is_a_provider_bug() {
     let script = script().on_plan(|_, good| PlanResponse { deferred: Some(Deferred::Unknown), ..good() });
     let mut project = with("resource \"test_object\" \"a\" {\n  name = \"a\"\n}\n", provider(script));
     project.options.deferral = Deferral::Refused;
@@ -303,7 +303,7 @@ fn pl_45_a_provider_that_was_not_allowed_to_put_off_is_to_blame() {
 }
 
 #[test]
-fn pl_45_what_stands_on_something_that_cannot_go_yet_does_not_go_either() {
+fn pl_45_dependency_of_a_deferred_deletion_is_kept() {
     let off = Off::yes();
     let answers = off.clone();
     let script = script().on_plan(move |request, good| {
@@ -343,7 +343,7 @@ fn pl_45_what_stands_on_something_that_cannot_go_yet_does_not_go_either() {
 }
 
 #[test]
-fn pl_29_an_import_of_which_only_a_later_run_knows_what_it_means_waits() {
+fn pl_29_import_with_an_unknown_target_is_deferred() {
     let main = r#"
         resource "test_object" "a" { name = "a" }
         import {

@@ -23,7 +23,7 @@ fn project_of(main: &str, script: ResourceScript) -> Project {
 }
 
 #[test]
-fn an_output_in_depends_on_stands_for_itself_not_for_its_module() {
+fn output_in_depends_on_means_the_output_not_its_module() {
     let first = format!(
         r#"{TEST}
         variable "from_second" {{}}

@@ -37,7 +37,7 @@ fn what_is_replaced_stays() {
 }
 
 #[test]
-fn what_no_instance_is_left_of_stays_and_so_does_what_is_destroyed_with_all() {
+fn orphans_with_destroy_false_are_kept_also_in_a_full_destroy() {
     let mut project = project(&kept("name = \"a\"\n count = 2"));
     project.apply();
     project.rewrite(&kept("name = \"a\"\n count = 1"));
@@ -51,7 +51,7 @@ fn what_no_instance_is_left_of_stays_and_so_does_what_is_destroyed_with_all() {
 }
 
 #[test]
-fn the_state_remembers_it_when_the_block_is_gone() {
+fn state_remembers_it_without_the_block() {
     let mut project = project(&kept("name = \"a\""));
     project.apply();
     project.rewrite("");
@@ -61,12 +61,12 @@ fn the_state_remembers_it_when_the_block_is_gone() {
     assert_eq!(
         project.plan().actions(),
         ["test_object.a: delete (delete_because_no_resource_config)"],
-        "who says so now knows better"
+        "the current setting overrides the recorded one"
     );
 }
 
 #[test]
-fn what_the_block_says_now_is_noted_without_a_change() {
+fn current_destroy_setting_is_recorded_without_a_change() {
     let mut project = project("resource \"test_object\" \"a\" {\n name = \"a\"\n}");
     project.apply();
     project.rewrite(&kept("name = \"a\""));
@@ -82,7 +82,7 @@ fn what_the_block_says_now_is_noted_without_a_change() {
 }
 
 #[test]
-fn prevent_destroy_minds_only_what_is_destroyed() {
+fn prevent_destroy_considers_only_destroyed_objects() {
     let block = |name: &str| {
         kept(&format!("name = \"{name}\"")).replace("destroy = false", "destroy = false\n  prevent_destroy = true")
     };

@@ -25,7 +25,7 @@ fn without(project: &mut Project, excluded: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_excluded_is_left_out_with_what_depends_on_it() {
+fn excluded_object_is_left_out_with_its_dependents() {
     let mut project = Project::new(CHAIN);
     assert_eq!(without(&mut project, &["terraform_data.a"]), ["terraform_data.d: create"]);
     assert_eq!(without(&mut project, &["terraform_data.b"]), ["terraform_data.a: create", "terraform_data.d: create"]);
@@ -40,7 +40,7 @@ fn what_is_excluded_is_left_out_with_what_depends_on_it() {
 }
 
 #[test]
-fn outputs_of_what_is_excluded_stay_as_they_are() {
+fn outputs_of_excluded_objects_keep_their_values() {
     let mut project = Project::new(CHAIN);
     without(&mut project, &["terraform_data.a"]);
     project.apply();
@@ -49,7 +49,7 @@ fn outputs_of_what_is_excluded_stay_as_they_are() {
 }
 
 #[test]
-fn what_cannot_be_worked_out_yet_can_be_excluded() {
+fn object_with_unknown_repetition_can_be_excluded() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "a" {}
@@ -103,7 +103,7 @@ fn modules_and_their_instances_are_excluded() {
 }
 
 #[test]
-fn what_an_excluded_object_stands_on_is_not_destroyed() {
+fn dependencies_of_an_excluded_object_are_not_destroyed() {
     let mut project = Project::new(CHAIN);
     project.apply();
     project.options.mode = Mode::Destroy;
@@ -152,7 +152,7 @@ fn a_move_is_not_excluded_in_silence() {
 }
 
 #[test]
-fn instances_beside_the_planned_ones_are_as_the_state_has_them() {
+fn excluded_instances_keep_their_stored_values() {
     let mut project = Project::new(
         r#"
         variable "x" { default = "1" }

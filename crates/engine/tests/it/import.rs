@@ -119,7 +119,7 @@ fn pl_26_an_id_may_be_sensitive_or_ephemeral() {
 }
 
 #[test]
-fn pl_26_an_id_that_only_apply_will_know_is_an_error() {
+fn pl_26_id_known_after_apply_is_an_error() {
     let main = format!("{ONE}resource \"test_object\" \"other\" {{}}\n").replace("\"x1\"", "test_object.other.id");
     let mut project = project(&main, World::new());
     assert_eq!(project.plan().errors(), ["Invalid import id argument"]);
@@ -133,7 +133,7 @@ fn pl_26_an_import_needs_an_instance_in_the_configuration() {
 }
 
 #[test]
-fn pl_26_what_was_imported_may_go_while_the_import_block_stays() {
+fn pl_26_imported_object_may_be_destroyed_while_the_import_block_remains() {
     let text = |count: u8| {
         format!(
             "{HEAD}import {{\n  to = test_object.a[0]\n  id = \"x1\"\n}}\nresource \"test_object\" \"a\" {{\n  count = {count}\n  name  = \"web\"\n}}\n"
@@ -149,7 +149,7 @@ fn pl_26_what_was_imported_may_go_while_the_import_block_stays() {
 }
 
 #[test]
-fn a_block_is_written_for_an_import_that_has_none() {
+fn configuration_is_generated_for_an_import_without_a_block() {
     let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
     let mut project = project(import, world("x1", "{\"a\":{},\"b\":[1,\"${c}\"]}"));
     project.options.missing = groma_engine::MissingResources::Generated;
@@ -171,7 +171,7 @@ fn a_block_is_written_for_an_import_that_has_none() {
 }
 
 #[test]
-fn pl_64_a_target_that_has_no_block_is_written() {
+fn pl_64_configuration_is_generated_for_a_targeted_import() {
     let imports = |to: &str| format!("import {{\n  to = test_object.{to}\n  id = \"x1\"\n}}\n");
     let mut project = project(&format!("{}{}", imports("a"), imports("b")), world("x1", "web"));
     project.options.missing = groma_engine::MissingResources::Generated;
@@ -188,7 +188,7 @@ fn pl_64_a_target_that_has_no_block_is_written() {
 
 /// The plan is one of the block that is written, which the next plan reads: `jsonencode` writes JSON its own way.
 #[test]
-fn what_the_written_block_changes_is_planned_at_once() {
+fn changes_of_generated_configuration_are_planned_in_the_same_run() {
     let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
     let mut project = project(import, world("x1", "{ \"a\": 1 }"));
     project.options.missing = groma_engine::MissingResources::Generated;
@@ -211,7 +211,7 @@ fn no_block_is_written_for_many_instances() {
 
 /// What is written leaves secrets out, so that carrying the plan out takes them from the object.
 #[test]
-fn a_written_block_that_changes_the_object_is_carried_out() {
+fn generated_configuration_that_changes_the_object_is_applied() {
     let block = Block::new(
         [
             ("id", Attribute::computed(Type::String)),

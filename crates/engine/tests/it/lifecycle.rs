@@ -24,7 +24,7 @@ fn project(main: &str, script: ResourceScript) -> Project {
 }
 
 #[test]
-fn pl_04_an_object_changed_outside_is_brought_back() {
+fn pl_04_drift_is_reverted() {
     let mut project =
         project("resource \"test_object\" \"a\" {\n name = \"a\"\n size = 1\n}", ResourceScript::new(object()));
     project.apply();
@@ -32,13 +32,13 @@ fn pl_04_an_object_changed_outside_is_brought_back() {
     project.provider().world().change("test_object", &id, "size", Value::number(7_i64));
     let planned = project.plan();
     assert_eq!(planned.actions(), ["test_object.a: update"]);
-    assert_eq!(planned.plan.as_ref().unwrap().drift.len(), 1, "LC-22: the change outside is told");
+    assert_eq!(planned.plan.as_ref().unwrap().drift.len(), 1, "LC-22: drift is reported");
     assert!(!project.apply_plan(planned).has_errors());
     assert!(project.plan().actions().is_empty());
 }
 
 #[test]
-fn lc_21_an_object_that_is_gone_is_made_again() {
+fn lc_21_missing_object_is_created_again() {
     let mut project = project(r#"resource "test_object" "a" { name = "a" }"#, ResourceScript::new(object()));
     project.apply();
     let id = project.provider().world().ids("test_object").remove(0);
@@ -47,7 +47,7 @@ fn lc_21_an_object_that_is_gone_is_made_again() {
 }
 
 #[test]
-fn pl_61_refresh_only_takes_in_what_changed_and_does_nothing_else() {
+fn pl_61_refresh_only_records_drift_and_does_nothing_else() {
     let mut project =
         project("resource \"test_object\" \"a\" {\n name = \"a\"\n size = 1\n}", ResourceScript::new(object()));
     project.apply();
@@ -110,7 +110,7 @@ impl Refreshed {
 }
 
 #[test]
-fn lc_21_what_is_found_to_be_gone_has_no_id_any_more() {
+fn lc_21_missing_object_has_no_id() {
     let mut project = project(r#"resource "test_object" "a" { name = "a" }"#, ResourceScript::new(object()));
     project.apply();
     let id = project.provider().world().ids("test_object").remove(0);
@@ -176,7 +176,7 @@ fn pl_10_a_replacement_that_cannot_be_created_leaves_the_old_object_current() {
 }
 
 #[test]
-fn pl_10_a_replacement_half_made_is_tainted_and_the_old_object_deposed() {
+fn pl_10_partly_created_replacement_is_tainted_and_the_old_object_deposed() {
     let script = ResourceScript::new(object()).on_apply(|request, good| {
         let is_bad = request.planned_state.attribute("name").is_some_and(|name| name.as_str() == Some("bad"));
         let mut response = good();
@@ -201,7 +201,7 @@ fn pl_10_a_replacement_half_made_is_tainted_and_the_old_object_deposed() {
 }
 
 #[test]
-fn pl_12_what_depends_on_an_object_goes_before_it() {
+fn pl_12_dependents_are_destroyed_before_their_dependency() {
     let mut project = project(
         r#"
         resource "test_object" "a" { name = "a" }

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_of_an_address_is_made_once() {
+    fn values_derived_from_an_address_are_computed_once() {
         let mut table = AddressTable::default();
         let (one, two) = (table.add("a.b".parse().unwrap()), table.add("c.d".parse().unwrap()));
         let mut known = ByAddress::default();

@@ -191,7 +191,7 @@ fn the_first_state_is_noted_as_a_whole_if_an_object_could_not_be() {
 }
 
 #[test]
-fn a_replacement_killed_half_way_has_both_objects() {
+fn half_finished_replacement_keeps_both_objects() {
     let directory = folder_with(&[("x.y", "old")]);
     let killed = killed_after(directory.path(), |store, state| {
         let journal = store.begin_run(state).unwrap();
@@ -208,7 +208,7 @@ fn a_replacement_killed_half_way_has_both_objects() {
 }
 
 #[test]
-fn a_state_that_only_the_journal_has_names_its_writer_to_those_who_only_look() {
+fn readers_learn_the_writer_of_a_state_that_is_only_in_the_journal() {
     let directory = tempfile::tempdir().unwrap();
     let killed = killed_after(directory.path(), |store, state| {
         let journal = store.begin_run(state).unwrap();

@@ -114,7 +114,7 @@ fn another_file_can_be_written_than_read() {
 }
 
 #[test]
-fn a_folder_in_place_of_the_file_is_an_error_with_advice() {
+fn directory_instead_of_the_file_is_an_error_with_advice() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(state_file(directory.path())).unwrap();
     let error = open_error(directory.path());
@@ -129,7 +129,7 @@ fn a_damaged_file_without_journal_is_named_with_advice() {
 }
 
 #[test]
-fn what_a_killed_process_left_of_a_backup_is_removed_by_the_next_one() {
+fn partial_backup_of_a_killed_process_is_removed() {
     let directory = folder_with(&[("x.a", "a")]);
     let left = directory.path().join(".terraform.tfstate.tmp");
     for backup in [Backup::New, Backup::At(directory.path().join("terraform.tfstate.backup"))] {
