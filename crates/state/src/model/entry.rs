@@ -73,6 +73,7 @@ impl ResourceEntry {
         match &mut self.instances {
             Instances::Many(map) => map.remove(key),
             Instances::One(own, _) if own != key => None,
+            // A removed last instance leaves an empty map, so that the entry can be reused or dropped by the caller.
             one @ Instances::One(..) => match std::mem::replace(one, Instances::Many(BTreeMap::new())) {
                 Instances::One(_, record) => Some(record),
                 Instances::Many(_) => None,
@@ -87,6 +88,7 @@ impl ResourceEntry {
         {
             self.insert(key.clone(), InstanceRecord::default());
         }
+        // Back to the form without a map, which most resources use.
         if matches!(&self.instances, Instances::Many(map) if map.is_empty()) {
             self.instances = Instances::One(key.clone(), InstanceRecord::default());
         }
@@ -131,6 +133,7 @@ impl ResourceEntry {
     }
 
     pub(super) fn objects_mut(&mut self) -> impl Iterator<Item = &mut Arc<ObjectRecord>> {
+        // Two iterator types need a box here; the method is used only for rare changes of a whole state.
         let records: Box<dyn Iterator<Item = &mut InstanceRecord>> = match &mut self.instances {
             Instances::One(_, record) => Box::new(std::iter::once(record)),
             Instances::Many(records) => Box::new(records.values_mut()),
