@@ -55,6 +55,8 @@ pub struct Importing {
 impl Importing {
     /// Completes an import by identity with the identity that the provider returned, which includes optional parts.
     pub fn complete(&mut self, found: Option<&Value>) {
+        // Optional parts of an identity may be missing in the configuration, but the plan must name the object
+        // completely.
         if let (ImportTarget::Identity(identity), Some(found)) = (&mut self.target, found) {
             identity.clone_from(found);
         }
@@ -111,6 +113,7 @@ impl Action {
     /// Whether a change of this kind has actions of this event invoked.
     pub fn has(self, event: ActionEvent) -> bool {
         match event {
+            // A replacement runs the actions of a creation, since it has no update.
             ActionEvent::BeforeCreate | ActionEvent::AfterCreate => self == Self::Create || self.is_replace(),
             ActionEvent::BeforeUpdate | ActionEvent::AfterUpdate => self == Self::Update,
         }

@@ -114,6 +114,7 @@ impl Plan {
             return false;
         }
         let acts = self.changes.iter().any(|change| {
+            // A move or an import changes the state even if the object stays as it is.
             change.action != Action::NoOp || change.previous_address.is_some() || change.importing.is_some()
         });
         let tells = self.outputs.iter().any(|output| output.action != Action::NoOp);
@@ -143,6 +144,7 @@ impl Plan {
 
     /// Numbers of objects to add, change and destroy, as the summary line counts them.
     pub fn counts(&self) -> Counts {
+        // Imports are counted in addition to the change of the imported object, as in Terraform's summary.
         let mut counts = Counts { invoke: self.invocations.len(), ..Counts::default() };
         for change in &self.changes {
             counts.import += usize::from(change.importing.is_some());
@@ -188,6 +190,7 @@ pub struct Counts {
 pub fn after_round_trip(value: Value) -> Value {
     let of_number = |part: &Value| part.as_number().and_then(Number::after_round_trip);
     let mut differs = false;
+    // Most values contain no such number, and then nothing is copied.
     value.walk(|_, part| {
         differs |= of_number(part).is_some();
         !differs

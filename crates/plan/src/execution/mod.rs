@@ -77,6 +77,7 @@ impl ExecutionGraph {
     /// For each step, how many others it waits for.
     pub fn waiting(&self) -> Vec<u32> {
         let mut waiting = self.dependents.incoming();
+        // The last steps can have no edges, so the counts may end earlier.
         waiting.resize(self.steps.len(), 0);
         waiting
     }
@@ -102,6 +103,7 @@ impl Adjacency {
         for (from, _) in edges.clone() {
             starts[from as usize + 1] += 1;
         }
+        // Sums of the counts are the positions at which the lists start.
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
@@ -123,10 +125,12 @@ impl Adjacency {
 
     /// Whether the edges lead from and to `steps` steps only.
     pub fn is_valid(&self, steps: usize) -> bool {
+        // An empty graph may be stored without the end position.
         if steps == 0 {
             return self.neighbors.is_empty();
         }
         let first = self.starts.first().is_some_and(|start| *start == 0);
+        // All conditions together guarantee that no lookup leaves the list.
         let last = self.starts.last().is_some_and(|end| *end as usize == self.neighbors.len());
         let is_complete = self.starts.len() == steps + 1 && first && last;
         is_complete && self.starts.is_sorted() && self.neighbors.iter().all(|step| (*step as usize) < steps)
@@ -134,6 +138,7 @@ impl Adjacency {
 
     /// The neighbors of a step.
     pub fn of(&self, step: usize) -> &[u32] {
+        // A file may contain anything, so positions are checked again here.
         let range = self.starts.get(step).zip(self.starts.get(step + 1));
         range.and_then(|(from, to)| self.neighbors.get(*from as usize..*to as usize)).unwrap_or_default()
     }
@@ -152,6 +157,7 @@ impl Adjacency {
     /// Whether each step is part of a cycle or behind one.
     pub fn behind_cycles(&self) -> Vec<bool> {
         let mut incoming = self.incoming();
+        // Kahn's algorithm: what never becomes ready is on a cycle or behind one.
         let mut ready: Vec<usize> = (0..incoming.len()).filter(|step| incoming[*step] == 0).collect();
         while let Some(step) = ready.pop() {
             for neighbor in self.of(step) {
@@ -171,6 +177,7 @@ impl Adjacency {
         let mut open = vec![from];
         while let Some(step) = open.pop() {
             for next in self.of(step as usize) {
+                // Inserting first makes the search end on cycles.
                 if reached.insert(*next) {
                     open.push(*next);
                 }
@@ -224,6 +231,7 @@ impl ExecutionGraph {
         if !(0..self.steps.len()).any(backwards) {
             return Vec::new();
         }
+        // Backward edges are rare, and only they can close a cycle.
         let never_ready = self.dependents.behind_cycles();
         match never_ready.iter().position(|never| *never) {
             Some(first) => self.cycle_before(first, &never_ready),
@@ -233,6 +241,7 @@ impl ExecutionGraph {
 
     /// The cycle that `step`, which is never ready, is part of or waits for.
     fn cycle_before(&self, step: usize, never_ready: &[bool]) -> Vec<u32> {
+        // One required step for each is enough: following any of them leads into the cycle.
         let mut awaits = vec![None; never_ready.len()];
         for (required, number) in (0..never_ready.len()).zip(0_u32..).filter(|(step, _)| never_ready[*step]) {
             for dependent in self.dependents(required) {
@@ -248,6 +257,7 @@ impl ExecutionGraph {
             path.push(next);
             current = next as usize;
         }
+        // The path may begin outside of the cycle; only its end is part of it.
         path.split_off(seen_at[current])
     }
 }

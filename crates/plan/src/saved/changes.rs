@@ -46,6 +46,7 @@ impl<'a> Changes<'a> {
     pub(super) fn of<'p>(changes: &'p [ResourceChange], numbered: &mut Numbered<'p>) -> Result<Self, Unwritable> {
         let mut groups = Vec::new();
         for group in changes.chunks(GROUP) {
+            // A typical change has this size, so that most groups need no further allocation.
             let mut bytes = Vec::with_capacity(group.len() * 64);
             for change in group {
                 bytes = postcard::to_extend(&Change::of(change, numbered)?, bytes)?;
@@ -58,6 +59,7 @@ impl<'a> Changes<'a> {
     /// Opens the first groups, which takes no schemas; none where one is damaged.
     pub(super) fn open(self) -> Option<Opened<'a>> {
         let mut groups = self.0.into_iter();
+        // Groups are decoded without the tables, so this can start before the schemas are loaded.
         let first = groups.by_ref().take(AHEAD).map(Group::open).collect::<Option<_>>()?;
         Some(Opened { first, rest: groups.collect() })
     }
@@ -77,6 +79,7 @@ impl<'a> Group<'a> {
             changes.push(change);
             bytes = rest;
         }
+        // Bytes after the last change mean that the group is damaged.
         bytes.is_empty().then_some(changes)
     }
 }
@@ -166,6 +169,7 @@ impl<'a> Change<'a> {
         Some(ResourceChange {
             previous_address: sound(self.previous.map(|text| text.parse().ok().map(Box::new)))?,
             deposed: sound(self.deposed.as_deref().map(DeposedKey::new))?,
+            // An unknown reason costs only the explanation, not the change.
             reason: self.reason.as_deref().and_then(ActionReason::from_name),
             replace_paths: self.replace.into_iter().map(StoredPath::path).collect::<Option<_>>()?,
             planned_private: self.private.0.as_ref().into(),
@@ -195,6 +199,7 @@ impl<'a> Import<'a> {
         let target = match (self.id, self.identity) {
             (Some(id), None) => ImportTarget::Id(id),
             (None, Some(identity)) => ImportTarget::Identity(identity.dynamic_value()?),
+            // Exactly one of the two identifies an imported object.
             _ => return None,
         };
         Some(Importing { target, generated: self.generated })
