@@ -18,6 +18,7 @@ pub(super) struct Users {
 /// The nodes whose dependents are the users of an object: its own, or those of the module that its instance was in.
 pub(super) fn used_nodes(builder: &Builder<'_>, address: &ResourceInstance) -> Vec<Visit> {
     let world = builder.inputs.world;
+    // The usual case: the block still exists, so its node has all users.
     if let Some((module, resource)) = world.locate_block(address) {
         return vec![Visit { module, node: world.static_module(module).resource(resource as usize) }];
     }
@@ -39,12 +40,14 @@ pub(super) fn used_nodes(builder: &Builder<'_>, address: &ResourceInstance) -> V
 pub(super) fn users_done(builder: &mut Builder<'_>, users: &mut Users, from: Visit) -> u32 {
     let mut open = vec![(from, Progress::Found)];
     while let Some((visit, progress)) = open.pop() {
+        // Users can be reached on several ways.
         if users.done.contains_key(&visit) {
             continue;
         }
         let dependents = dependents(builder.inputs.world, visit);
         match progress {
             Progress::Found => {
+                // Visited again after all dependents, in place of recursion, since chains of references can be long.
                 open.push((visit, Progress::DependentsDone));
                 open.extend(dependents.into_iter().map(|dependent| (dependent, Progress::Found)));
             }
@@ -54,6 +57,7 @@ pub(super) fn users_done(builder: &mut Builder<'_>, users: &mut Users, from: Vis
                     steps.extend(object_step(builder, dependent));
                     steps.extend(users.done.get(&dependent).filter(|step| **step != NONE));
                 }
+                // Shared steps occur once for each way to them.
                 steps.sort_unstable();
                 steps.dedup();
                 let step = builder.join(&steps);
