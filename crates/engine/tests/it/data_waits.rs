@@ -6,6 +6,7 @@ use crate::support::Project;
 /// With nothing pending all is read while planning; once the configuration is `changed`, these are the actions.
 fn assert_waiting(project: &mut Project, changed: &str, actions: &[&str]) {
     project.apply();
+    // The baseline: without pending changes no data source waits.
     assert!(project.plan().actions().is_empty(), "with nothing pending all is read while planning");
     project.rewrite(changed);
     assert_eq!(project.plan().actions(), actions);
@@ -92,6 +93,7 @@ fn pl_07_data_does_not_wait_for_other_instances_of_its_module() {
             "#
         )
     };
+    // The data source depends on the resource only through a local value of its own module instance.
     let each = format!(
         r#"{TEST}
         variable "size" {{}}
@@ -229,6 +231,7 @@ fn pl_07_data_waits_for_everything_its_conditions_depend_on() {
             "#
         )
     };
+    // The data source "quiet" depends on nothing that changes, so it is read while planning.
     let child = r#"
         terraform {
           required_providers { test = { source = "test/test" } }
@@ -301,6 +304,7 @@ fn pl_07_data_waits_for_direct_references_and_not_through_locals_and_variables()
             "#
         )
     };
+    // Inside of a module the reference leads through a variable, which does not make the data source wait.
     let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nvariable \"name\" {}\n\
                  data \"test_found\" \"in\" { name = var.name }\n";
     let mut project = project(&text(1)).with("child/main.tf", child);
@@ -315,6 +319,7 @@ fn pl_07_data_waits_for_direct_references_and_not_through_locals_and_variables()
             "module.after.data.test_found.in: read (read_because_dependency_pending)",
         ],
     );
+    // A second plan proves that the deferred reads have stored what they found.
     project.apply();
     assert!(project.plan().actions().is_empty());
 }
@@ -350,6 +355,7 @@ fn pl_07_data_waits_for_the_end_of_what_it_depends_on_too() {
         )
     };
     let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nresource \"test_object\" \"in\" { name = \"in\" }\n";
+    // The order of destruction differs between both settings; the reads wait in either case.
     for create_before_destroy in [false, true] {
         let mut project = project(&text(2, create_before_destroy)).with("child/main.tf", child);
         project.apply();
@@ -368,6 +374,7 @@ fn pl_07_data_waits_for_the_end_of_what_it_depends_on_too() {
         project.options.replace.clear();
         let calls = project.provider().call_texts();
         let position_of = |wanted: &str| calls.iter().position(|call| call.contains(wanted)).unwrap();
+        // The surplus instance must be gone before the data source looks for it.
         assert!(position_of("apply test_object in") < position_of("read-data test_found module"), "{calls:?}");
         if !create_before_destroy {
             assert!(position_of("apply test_object a1") < position_of("read-data test_found after"), "{calls:?}");

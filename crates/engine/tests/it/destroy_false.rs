@@ -32,6 +32,7 @@ fn what_is_replaced_stays() {
         let planned = project.plan().saved();
         assert_eq!(planned.actions(), ["test_object.a: forget then create (replace_because_cannot_update)"]);
         assert!(!project.apply_plan(planned).has_errors());
+        // Both objects exist, but only the new one is in the state.
         assert_eq!((outside(&project), project.recorded().len()), (2, 1));
     }
 }
@@ -47,6 +48,7 @@ fn orphans_with_destroy_false_are_kept_also_in_a_full_destroy() {
     project.options.mode = Mode::Destroy;
     assert_eq!(project.plan().actions(), ["test_object.a[0]: forget (forgot_because_lifecycle_destroy_in_config)"]);
     project.apply();
+    // The real objects outlive the destroy, and the state forgets them.
     assert_eq!((outside(&project), project.recorded().len()), (2, 0));
 }
 
@@ -71,6 +73,7 @@ fn current_destroy_setting_is_recorded_without_a_change() {
     project.apply();
     project.rewrite(&kept("name = \"a\""));
     assert!(project.apply().is_empty());
+    // The stored flag decides, because there is no block any more.
     project.rewrite("");
     assert_eq!(project.plan().actions(), ["test_object.a: forget (forgot_because_lifecycle_destroy_in_state)"]);
     project.rewrite(&kept("name = \"a\"").replace("false", "true"));
@@ -94,6 +97,7 @@ fn prevent_destroy_considers_only_destroyed_objects() {
         (planned.actions(), planned.errors()),
         (vec!["test_object.a: forget then create (replace_because_cannot_update)".to_owned()], Vec::new())
     );
+    // Without `destroy = false` the replacement destroys the object, so the protection applies.
     project.rewrite(&block("b").replace("destroy = false", ""));
     assert_eq!(project.plan().errors(), ["Instance cannot be destroyed"]);
 }
@@ -110,6 +114,7 @@ fn an_expression_decides_too() {
     project.apply();
     project.rewrite(&block("b"));
     assert_eq!(project.plan().actions(), ["test_object.a: forget then create (replace_because_cannot_update)"]);
+    // The flag was stored when the expression was evaluated.
     project.rewrite("");
     assert_eq!(project.plan().actions(), ["test_object.a: forget (forgot_because_lifecycle_destroy_in_state)"]);
 }

@@ -62,12 +62,14 @@ fn lc_29_an_ephemeral_value_reaches_a_write_only_argument_and_is_kept_nowhere() 
     let mut project = project(MAIN, provider(secret(), object));
     let planned = project.plan();
     assert_eq!(planned.errors(), Vec::<String>::new());
+    // Opened for the plan and closed at its end: the plan file must not keep the value.
     assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1), "opened and closed while planning");
     project.provider().forget_calls();
     let diagnostics = project.apply_plan(planned);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
     assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1), "and again while applying");
     assert_eq!(*seen.lock().unwrap(), [Some("computed-token".to_owned())]);
+    // The state file is the last place where the value could have leaked.
     let state = String::from_utf8(groma_state::file::write(&project.state)).unwrap();
     assert!(!state.contains("computed-token"), "{state}");
     assert!(project.plan().actions().is_empty());
@@ -100,6 +102,7 @@ fn lc_29_no_file_has_a_write_only_value_while_the_provider_is_called() {
             good()
         })
     };
+    // A repeatable creation stores its request in the journal, which is the critical case.
     let capabilities = ServerCapabilities { plan_destroy: true, repeatable_create: true, ..Default::default() };
     let with = |name: &str, literal: &str| {
         format!(
@@ -109,6 +112,7 @@ fn lc_29_no_file_has_a_write_only_value_while_the_provider_is_called() {
     };
     let mut project =
         Project::new(&with("a", "literal-secret")).scripted(provider(secret(), object).capabilities(capabilities));
+    // A creation, a replacement and a deletion: each writes other records.
     for (main, calls) in [(with("a", "literal-secret"), 2), (with("b", "literal-secret"), 4), (HEAD.to_owned(), 6)] {
         project.rewrite(&main);
         let planned = project.plan();
@@ -131,6 +135,7 @@ fn lc_29_opened_resource_is_closed_after_an_error() {
     let mut project = project(MAIN, provider(secret(), object));
     let planned = project.plan();
     project.provider().forget_calls();
+    // The failed apply must not skip the closing.
     assert!(project.apply_plan(planned).has_errors());
     assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1));
 }
@@ -170,6 +175,7 @@ fn lc_29_an_open_resource_is_renewed_while_others_take_their_time() {
 
 #[test]
 fn lc_29_running_renewal_finishes_before_close() {
+    // The renewal takes longer than the apply, so that closing has to wait for it.
     let secret = secret().renew_after(Duration::from_millis(20)).renewal_takes(Duration::from_millis(2500));
     let object = object().delay(Operation::Apply, Duration::from_millis(1000));
     let mut project = project(MAIN, provider(secret, object));
@@ -203,6 +209,7 @@ fn second_interrupt_stops_new_calls_while_ephemeral_resources_are_closed() {
 fn lc_29_ephemeral_value_is_refused_where_it_would_be_stored() {
     let main = MAIN.replace("password = local.again", "name = local.again").replace("  name = \"a\"\n", "");
     let mut project = project(&main, provider(secret(), object()));
+    // An argument that is stored must refuse the value already while planning.
     assert_eq!(project.plan().errors(), ["Invalid use of ephemeral value"]);
 }
 
@@ -223,6 +230,7 @@ fn a_message_that_must_not_be_shown_matters_only_where_the_value_is_refused() {
 fn reference_to_one_ephemeral_instance_waits_until_it_is_opened() {
     let main = "resource \"test_object\" \"a\" {\n  name = \"a\"\n  password = ephemeral.test_secret.s[1].token\n}\n\
                 ephemeral \"test_secret\" \"s\" {\n  count = 2\n  name = \"s\"\n}\n";
+    // The delay shows whether the resource waits for its own instance or only for the first one.
     let secret = secret().opening_takes(Duration::from_millis(200));
     let mut project = project(main, provider(secret, object()));
     let planned = project.plan();
@@ -240,10 +248,12 @@ fn destroy_opens_provider_dependencies_and_others_only_for_a_complete_plan() {
     let mut project = project(&main, provider(secret(), object()));
     project.apply();
     project.options.mode = Mode::Destroy;
+    // A partial destroy does not evaluate blocks that no target needs.
     project.options.targets = vec!["test_object.b".parse().unwrap()];
     project.provider().forget_calls();
     project.apply();
     assert_eq!(count(&project, "open"), 0);
+    // A complete plan opens the resource only to plan with it; apply deletes without it.
     project.options.targets.clear();
     let planned = project.plan();
     assert_eq!(count(&project, "open"), 1);
@@ -265,5 +275,6 @@ fn destroy_opens_ephemeral_resources_of_a_provider_configuration() {
     assert_eq!(planned.errors(), Vec::<String>::new());
     project.provider().forget_calls();
     assert!(!project.apply_plan(planned).has_errors());
+    // The provider needs the value to delete, so apply opens the resource.
     assert_eq!((count(&project, "open"), count(&project, "apply")), (1, 1));
 }

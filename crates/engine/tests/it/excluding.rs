@@ -35,6 +35,7 @@ fn excluded_object_is_left_out_with_its_dependents() {
     );
     // One that is not there excludes nothing.
     assert_eq!(without(&mut project, &["terraform_data.z"]).len(), 5);
+    // A plan with exclusions is never complete, even if the excluded address does not exist.
     let plan = project.plan().plan.unwrap();
     assert!(plan.is_partial() && !plan.is_complete());
 }
@@ -62,6 +63,7 @@ fn object_with_unknown_repetition_can_be_excluded() {
         "#,
     )
     .with("m/main.tf", r#"resource "terraform_data" "x" {}"#);
+    // Without the exclusion the unknown count stops the whole plan.
     assert!(errors(&project.plan().diagnostics).iter().any(|error| error.contains("Invalid count argument")));
     assert_eq!(without(&mut project, &["terraform_data.u"]), ["terraform_data.a: create"]);
     project.apply();
@@ -106,6 +108,7 @@ fn modules_and_their_instances_are_excluded() {
 fn dependencies_of_an_excluded_object_are_not_destroyed() {
     let mut project = Project::new(CHAIN);
     project.apply();
+    // In a destroy plan the roles are reversed: dependencies of the excluded object stay.
     project.options.mode = Mode::Destroy;
     let kept = ["terraform_data.c[0]: delete", "terraform_data.c[1]: delete", "terraform_data.d: delete"];
     assert_eq!(without(&mut project, &["terraform_data.b"]), kept);
@@ -122,6 +125,7 @@ fn dependencies_of_an_excluded_object_are_not_destroyed() {
 #[test]
 fn objects_without_configuration_can_be_excluded() {
     let mut project = Project::new(CHAIN);
+    // Only the stored records connect the objects now.
     project.apply();
     project.rewrite(r#"resource "terraform_data" "d" { input = 2 }"#);
     assert_eq!(

@@ -160,12 +160,14 @@ fn configuration_is_generated_for_an_import_without_a_block() {
         "the object is as the block says, and is not deleted: {:?}",
         planned.actions()
     );
+    // The generated block is part of the plan, so that it can be written to a file.
     let plan = planned.plan.as_ref().unwrap();
     let text = "resource \"test_object\" \"a\" {\n  name = jsonencode({\n    a = {}\n    b = [1, \"$${c}\"]\n  })\n  size = null\n}";
     assert_eq!(plan.generated, [groma_engine::plan::Generated { id: Some("x1".to_owned()), text: text.to_owned() }]);
     assert_eq!(plan.changes[0].importing.as_ref().unwrap().generated.as_deref(), Some(text));
     assert!(!project.apply_plan(planned).has_errors());
     assert_eq!(project.recorded(), ["test_object.a"]);
+    // With the block in place, the next plan must find nothing to change.
     project.rewrite(&format!("{HEAD}{text}\n"));
     assert!(project.plan().actions().is_empty(), "the block that was written describes the object");
 }
@@ -179,6 +181,7 @@ fn pl_64_configuration_is_generated_for_a_targeted_import() {
         let plan = project.plan().plan.unwrap();
         plan.generated.iter().map(|one| one.text.lines().next().unwrap_or_default().to_owned()).collect()
     };
+    // Only the targeted import may generate a block.
     project.options.targets = vec!["test_object.b".parse().unwrap()];
     assert_eq!(written(&mut project), ["resource \"test_object\" \"b\" {"]);
     project.options.targets.clear();
@@ -241,6 +244,7 @@ fn generated_configuration_that_changes_the_object_is_applied() {
     let diagnostics = project.apply_plan(planned);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
     let object = world.get("test_object", "x1").unwrap();
+    // The sensitive value was not written, so the generated configuration removes it.
     assert!(object.attribute("token").unwrap().is_null(), "the change that was planned was made");
     assert_eq!(project.recorded(), ["test_object.a"]);
 }

@@ -33,6 +33,7 @@ fn pl_24_prevent_destroy_is_true_or_false() {
             "#
         ))
     };
+    // A string that converts to bool is accepted, as everywhere in the language.
     assert!(project("\"true\"").plan().errors().is_empty());
     assert_eq!(project("\"perhaps\"").plan().errors(), ["Invalid lifecycle argument"]);
 }
@@ -91,6 +92,7 @@ fn pl_24_some_instances_of_a_block_are_not_destroyed() {
         ("count = 2".to_owned(), "count = 0".to_owned(), "count.index == 0", Some("Instance cannot be destroyed")),
         ("count = 2".to_owned(), keyed("{}"), r#"each.key == "a""#, Some("Invalid value for prevent_destroy")),
     ];
+    // The first configuration must be able to create all instances without a decision.
     for (before, after, prevent, problem) in cases {
         let mut project = Project::new(&text(&before, if after.contains("{}") { "false" } else { prevent }));
         project.apply();
@@ -116,6 +118,7 @@ fn pl_24_protected_instances_survive_a_full_destroy() {
     let planned = project.plan();
     let reported: Vec<String> =
         planned.diagnostics.iter().flat_map(|problem| &problem.address).map(ToString::to_string).collect();
+    // The unprotected instance is part of the plan without an error.
     assert_eq!((planned.diagnostics.len(), reported), (1, vec![r#"terraform_data.a["a"]"#.to_owned()]));
 }
 
@@ -135,6 +138,7 @@ fn pl_11_some_instances_of_a_block_are_created_first() {
     let mut project = Project::new(&text(1));
     project.apply();
     project.rewrite(&text(2));
+    // Each instance decides for itself, so the orders differ within one resource.
     assert_eq!(
         project.apply(),
         [
@@ -159,6 +163,7 @@ fn pl_20_ignored_changes_are_no_changes() {
     let mut project = Project::new(&text(1));
     project.apply();
     project.rewrite(&text(2));
+    // The changed argument is ignored, so the plan is empty.
     assert!(project.plan().actions().is_empty());
 }
 
@@ -239,6 +244,7 @@ fn missing_trigger_is_reported_when_its_object_changes() {
             "#
         )
     };
+    // Both ways of naming an instance lead to the same message.
     for trigger in ["terraform_data.a[0].inptu", "terraform_data.a[count.index].inptu"] {
         let mut project = Project::new(&text(1, trigger));
         project.apply();
@@ -286,6 +292,7 @@ fn pl_24_prevent_destroy_protects_orphaned_instances() {
         let reported: Vec<(&str, Option<String>)> =
             planned.diagnostics.iter().map(|problem| (&*problem.summary, address(problem))).collect();
         let refused = "Instance cannot be destroyed";
+        // Orphans by key, by index and by module instance are all protected.
         let gone = ["module.m[1].terraform_data.inside", "terraform_data.counted[1]", r#"terraform_data.keyed["b"]"#];
         for address in gone {
             assert!(reported.contains(&(refused, Some(address.to_owned()))), "{address} in {reported:?}");

@@ -44,6 +44,7 @@ fn pl_23_moved_blocks_are_chained_in_any_order() {
         }
         "#,
     );
+    // The chain ends at an existing block, so nothing is created or deleted.
     assert!(project.apply().is_empty());
     assert_eq!(project.recorded(), [r#"module.n.terraform_data.e["x"]"#]);
 }
@@ -83,6 +84,7 @@ fn pl_23_moved_block_applies_to_every_instance_of_its_module() {
             }
             "#,
         );
+    // Both moves apply in every instance of both modules.
     assert!(project.apply().is_empty());
     assert_eq!(
         project.recorded(),
@@ -97,6 +99,7 @@ fn pl_23_moved_block_applies_to_every_instance_of_its_module() {
 
 #[test]
 fn pl_23_many_objects_move_one_by_one() {
+    // Enough objects to make a quadratic algorithm noticeable.
     const MANY: usize = 2000;
     let block = |name: &str| format!("resource \"terraform_data\" \"{name}\" {{\n count = {MANY}\n}}\n");
     let mut project = Project::new(&block("a"));
@@ -107,6 +110,7 @@ fn pl_23_many_objects_move_one_by_one() {
         write!(main, "moved {{\n from = terraform_data.a[{at}]\n to = terraform_data.b[{to}]\n}}\n").unwrap();
     }
     project.rewrite(&main);
+    // Every object got another address, and none was changed.
     assert!(project.apply().is_empty());
     assert_eq!(project.recorded().len(), MANY);
 }
@@ -131,6 +135,7 @@ fn cyclic_moved_blocks_are_all_named() {
         "#,
     );
     let planned = project.plan();
+    // The third move is valid and must not be named.
     assert_eq!(planned.errors(), ["Cyclic dependency in move statements"]);
     let problem = planned.diagnostics.iter().next().unwrap();
     assert!(
@@ -205,6 +210,7 @@ fn pl_25_first_removed_block_for_an_address_wins() {
         let mut project = Project::new("resource \"terraform_data\" \"gone\" {}");
         project.apply();
         project.rewrite(&format!("{}{}", removed(first), removed(!first)));
+        // Both orders are tested, so the result depends on the position alone.
         assert_eq!(project.apply(), [format!("terraform_data.gone: {expected} (delete_because_no_resource_config)")]);
     }
 }
@@ -282,6 +288,7 @@ fn pl_23_recorded_dependencies_follow_moved_objects() {
     let state = &planned.plan.as_ref().unwrap().prior_state;
     let above = state.object(&"terraform_data.above".parse().unwrap(), None).unwrap();
     let on: Vec<String> = above.dependencies.iter().map(ToString::to_string).collect();
+    // Recorded dependencies must be usable with the new configuration.
     assert_eq!(on, ["terraform_data.new", "terraform_data.one", "terraform_data.some"]);
 }
 
@@ -322,6 +329,7 @@ fn pl_23_more_specific_moved_block_wins() {
             assert!(!project.apply().iter().any(|change| change.contains("delete")));
             project.recorded()
         });
+        // The order of the blocks must not matter.
         assert_eq!(orders[0], orders[1]);
         orders.into_iter().next().unwrap_or_default()
     };
@@ -351,6 +359,7 @@ fn destroy_does_not_check_for_declared_move_sources() {
     let one = r#"resource "terraform_data" "r" { for_each = toset(["a"]) }"#;
     let moved = "moved {\n  from = terraform_data.r[\"b\"]\n  to   = terraform_data.r[\"a\"]\n}\n";
     project.rewrite(&format!("{one}\n{moved}"));
+    // Everything is destroyed, so what is declared does not matter.
     project.options.mode = Mode::Destroy;
     assert!(project.plan().errors().is_empty());
 }

@@ -30,6 +30,7 @@ fn od_09_create_before_destroy_spreads_from_what_a_target_leaves_out() {
         let mut project = replaced_below_create_before_destroy();
         project.options.targets = vec![target.parse().unwrap()];
         let planned = project.plan().actions();
+        // The setting of an untargeted dependent still decides, because its object needs the old one.
         assert!(planned[0].starts_with("terraform_data.base: create then delete"), "{target}: {planned:?}");
     }
 }
@@ -91,6 +92,7 @@ fn in_modules(names: &str, count: u8) -> Project {
 }
 
 fn changed(before: &State, mut project: Project, target: &str) -> Vec<String> {
+    // A copy of the state, since each case starts from the same objects.
     project.state = groma_state::file::read(&groma_state::file::write(before)).unwrap();
     project.options.targets = vec![target.parse().unwrap()];
     project.plan().actions()
@@ -101,6 +103,7 @@ fn pl_64_target_of_a_module_instance_excludes_the_others() {
     let mut project = in_modules("\"a\", \"b\"", 1);
     project.apply();
     let new = |target| changed(&project.state, in_modules("\"a\", \"b\", \"c\"", 1), target);
+    // Nothing is new in the targeted instance.
     assert_eq!(new("module.m[\"a\"]"), [""; 0], "q of each instance depends on p of the same instance");
     assert_eq!(
         new("module.m[\"c\"]"),
@@ -108,6 +111,7 @@ fn pl_64_target_of_a_module_instance_excludes_the_others() {
     );
     assert_eq!(new("terraform_data.top").len(), 4 - 2, "all of what is depended on");
     let fewer = |target| changed(&project.state, in_modules("\"b\"", 1), target);
+    // The removed instance is not a dependency of the target.
     assert_eq!(fewer("module.m[\"b\"]"), [""; 0], "what nobody named stays");
     let gone = |names: &[&str]| -> Vec<String> {
         names
@@ -115,6 +119,7 @@ fn pl_64_target_of_a_module_instance_excludes_the_others() {
             .map(|name| format!("module.m[\"a\"].terraform_data.{name}: delete (delete_because_no_module)"))
             .collect()
     };
+    // A target that only the state knows selects its orphans.
     assert_eq!(fewer("module.m[\"a\"]"), gone(&["p[0]", "q"]));
     assert_eq!(fewer("terraform_data.top"), gone(&["p[0]", "q"]), "it is no part of what is depended on any more");
 }
@@ -203,6 +208,7 @@ fn pl_64_surplus_instances_of_a_dependency_are_deleted() {
     project.apply();
     let fewer = |target| changed(&project.state, in_modules("\"a\"", 1), target);
     let last = "module.m[\"a\"].terraform_data.p[1]: delete (delete_because_count_index)";
+    // Only the surplus instance that the target depends on is deleted.
     assert_eq!(fewer("module.m[\"a\"].terraform_data.q"), [last]);
     assert_eq!(fewer("module.m[\"a\"].terraform_data.p[0]"), [""; 0]);
 }
