@@ -66,6 +66,7 @@ impl Numbered {
 
     pub fn add_list(&mut self, number: u64, resources: &[u64]) -> Option<()> {
         let at = self.slot(number.checked_sub(1)?, self.lists.len())?;
+        // A union or list whose sources are unreadable is unreadable itself.
         let list = self.resources(resources)?;
         put(&mut self.lists, at, self.addresses.list(list.into()));
         Some(())
@@ -78,6 +79,7 @@ impl Numbered {
         let lists = lists.iter().map(list).collect::<Option<Vec<_>>>()?;
         let rank = |number: u32| self.ranks.get(number as usize).copied().flatten();
         let all = own.iter().chain(lists.iter().flat_map(|list| list.numbers()));
+        // Without ranks the order of the union cannot be reconstructed.
         if !all.copied().all(|number| rank(number).is_some()) {
             return None;
         }
@@ -108,6 +110,7 @@ impl Numbered {
         let Some(at) = decoder.number()?.checked_sub(1) else { return Some(Dependencies::default()) };
         match self.lists.get(usize::try_from(at).ok()?) {
             Some(Some(list)) => Some(list.clone()),
+            // After damage a result is worth more than its dependencies: the object is kept, and the loss is reported.
             _ if self.gap > 0 => {
                 self.missing_lists.set(self.missing_lists.get() + 1);
                 Some(Dependencies::default())
@@ -142,6 +145,7 @@ pub(super) struct Known {
 impl Known {
     /// The number of a provider configuration, which is noted in `out` where it has none yet.
     pub(super) fn provider(&mut self, provider: &ProviderConfig, out: &mut Vec<u8>) -> u64 {
+        // Most records follow one of the same provider.
         if let Some((_, number)) = self.last_provider.as_ref().filter(|(last, _)| last == provider) {
             return *number;
         }
@@ -168,7 +172,9 @@ impl Known {
         if let Some((number, _)) = self.dependencies.get(&memory_address) {
             return *number;
         }
+        // Zero is the number of the empty list.
         let number = self.lists + 1;
+        // The parts are named only if they have numbers themselves; otherwise the list is written out.
         match list.parts().and_then(|(own, lists)| Some((own, self.numbers_of(lists)?))) {
             Some((own, lists)) => {
                 let own = self.texts_of(list, own, out);
@@ -180,6 +186,7 @@ impl Known {
             }
         }
         self.lists = number;
+        // The list is kept, so that no other list gets its memory address.
         self.dependencies.insert(memory_address, (number, list.clone()));
         number
     }

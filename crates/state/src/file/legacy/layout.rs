@@ -64,11 +64,13 @@ pub(super) fn name_maps(flat: &mut BTreeMap<String, String>) {
     let prefixes: Vec<String> = flat
         .keys()
         .filter_map(|key| key.strip_suffix('#'))
+        // The count of the object as a whole has no dot before it.
         .filter(|prefix| prefix.ends_with('.'))
         .map(Into::into)
         .collect();
     for prefix in prefixes {
         let names = element_names(flat, &prefix);
+        // Numeric names are the indexes of a list or the hashes of a set, which keep their count.
         if !names.is_empty() && names.iter().all(|name| is_index(name)) {
             continue;
         }
@@ -102,6 +104,7 @@ struct Described<'a> {
 pub(super) fn upgrade(name: &str, output: &str) -> Outcome<OutputValue> {
     let (value, sensitive) = match serde_json::from_str::<Described<'_>>(output) {
         Ok(described) => (described.value.get(), described.sensitive.unwrap_or_default()),
+        // Format 1 stored outputs as bare strings.
         Err(_) if output.starts_with('"') => (output, false),
         Err(_) => return Err(UpgradeError::NoValue(name.to_owned())),
     };
@@ -116,6 +119,7 @@ fn collected(ty: &Type) -> Type {
     match ty {
         Type::Tuple(elements) => match elements.split_first() {
             Some((first, rest)) if rest.iter().all(|other| other == first) => Type::list(collected(first)),
+            // Mixed elements cannot come from these formats, so their type stays as it is.
             _ => ty.clone(),
         },
         Type::Object(object) => {
@@ -150,6 +154,7 @@ impl Key {
             _ => return Err(unknown()),
         };
         if !is_identifier(type_name) || !is_identifier(name) {
+            // An entry with an invalid name could never be declared or addressed again.
             return Err(unknown());
         }
         Ok(Self { resource: Resource { mode, type_name: (*type_name).into(), name: (*name).into() }, instance })
@@ -182,6 +187,7 @@ pub(in super::super) fn parse_legacy_provider(text: &str) -> Option<ProviderConf
         }
     }
     let (local, alias) = (parts.next()?, parts.next());
+    // More parts than an alias mean that the text is something else.
     parts.next().is_none().then_some(())?;
     configuration(module, local, alias)
 }
@@ -193,6 +199,7 @@ fn configuration(module: ModulePath, local: &str, alias: Option<&str>) -> Option
     }
     let provider = match local {
         "terraform" => ProviderAddress::builtin_terraform(),
+        // Terraform 0.13 resolves the hyphen when it knows the configuration.
         _ => ProviderAddress::parse(&format!("-/{local}"), DEFAULT_PROVIDER_HOST).ok()?,
     };
     Some(ProviderConfig { module, provider, alias: alias.map(Name::from), key: InstanceKey::None })

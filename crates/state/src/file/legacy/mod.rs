@@ -83,6 +83,7 @@ impl Upgrade {
 
     fn module(&mut self, layout: ModuleLayout<'_>) -> Outcome<()> {
         let module = self.module_address(layout.path.as_deref().unwrap_or_default())?;
+        // Each entry is an instance; instances of one resource are separate entries.
         for (key, resource) in layout.resources.unwrap_or_default() {
             self.resource(&module, &key, resource)?;
         }
@@ -126,6 +127,7 @@ impl Upgrade {
         let tainted = layout.tainted.filter(|_| self.version == 1).unwrap_or_default();
         let marked = tainted.into_iter().map(|layout| InstanceLayout { tainted: Some(true), ..layout });
         for (position, layout) in layout.deposed.unwrap_or_default().into_iter().chain(marked).enumerate() {
+            // The old formats had no keys for deposed objects, and the position is unique within the instance.
             let key = DeposedKey::new(&format!("{:08x}", position + 1));
             self.object(&address, key.as_ref(), &provider, &layout)?;
         }
@@ -165,6 +167,7 @@ impl Upgrade {
     /// The flat map of texts; none where nothing at all is known of the object.
     fn attributes(&self, layout: &InstanceLayout<'_>) -> Option<BTreeMap<String, String>> {
         let mut flat = layout.attributes.clone();
+        // Format 3 already names the counts of maps as the SDK does today.
         if self.version < 3
             && let Some(flat) = &mut flat
         {
@@ -173,6 +176,7 @@ impl Upgrade {
         let id = layout.id.as_deref().unwrap_or_default();
         if !id.is_empty() {
             let kept = flat.get_or_insert_default().entry("id".to_owned()).or_default();
+            // The ID of the instance was authoritative; some providers did not repeat it in the attributes.
             if kept.is_empty() {
                 id.clone_into(kept);
             }
@@ -196,6 +200,7 @@ fn converted_by_serde(layout: &InstanceLayout<'_>) -> (u64, Vec<u8>) {
         // A library of another language may have written a fraction; what it meant is the whole number.
         kept => kept.as_u64().or_else(|| kept.as_f64().filter(|kept| *kept >= 0.0).map(|kept| kept as u64)),
     });
+    // The version has a field of its own today, and would otherwise be stored twice.
     if version.is_some() {
         notes.remove(SCHEMA_VERSION);
     }
