@@ -31,6 +31,7 @@ pub(super) fn value(ty: &Type, purpose: Purpose<'_>, random: &mut Random, depth:
         Type::Object(object) => {
             let attributes = object.iter().map(|(name, ty)| {
                 let part = Purpose { name, ..purpose };
+                // A missing optional attribute has to be handled like a null one.
                 let left_out = object.is_optional(name) && random.chance(50);
                 (name.clone(), if left_out { Value::null(ty.clone()) } else { value(ty, part, random, depth + 1) })
             });
@@ -90,11 +91,13 @@ const BY_NAME: &[(&str, &[&str])] = &[
 const DURATIONS: &[&str] = &["duration", "timeout", "delay", "wait"];
 
 fn text(purpose: Purpose<'_>, random: &mut Random) -> String {
+    // Before the hints: a description may suggest durations of minutes.
     if DURATIONS.iter().any(|part| purpose.name.contains(part)) {
         return if random.chance(80) { "1ms" } else { "1s" }.to_owned();
     }
     let hints = purpose.hints.about(purpose.name);
     if let Some(word) = random.one_of(hints)
+        // Not always, because a hint can be wrong or incomplete.
         && random.chance(70)
     {
         return word.clone();
@@ -219,6 +222,7 @@ impl ValueHints {
         }
         let known = self.words.entry(name.to_owned()).or_default();
         for word in found {
+            // Without a limit, long descriptions would drown the useful candidates.
             if known.len() < MAX_CANDIDATES && word != name && !known.contains(&word) {
                 known.push(word);
             }
