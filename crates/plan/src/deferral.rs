@@ -89,7 +89,7 @@ pub struct DeferredInvocation {
 /// Whether it is known which instance of an action a list means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The import target is known.
+    /// The instance is known.
     Known,
     /// Only a later run will know.
     Unknown,

@@ -100,8 +100,7 @@ pub struct Plan {
 
 impl Plan {
     /// Returns the error for applying a plan whose planning failed. Its prior state includes moves and imports of that planning, so it is
-    /// not
-    /// kept either.
+    /// not kept either.
     pub fn refusal(&self) -> Option<Diagnostic> {
         let detail = "Planning failed, and this plan was saved only for inspection. It cannot be applied. Fix the \
          errors and create a new plan.";

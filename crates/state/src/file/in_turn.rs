@@ -67,7 +67,7 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Line<T> {
                 return;
             }
             // Should making it panic, nobody waits for it.
-            let address = ObjectAddress { line: self, piece };
+            let address = LinePosition { line: self, piece };
             out.clear();
             make(piece, &mut kept, &mut out);
             address.pass_on(&out);
@@ -80,13 +80,13 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Line<T> {
     }
 }
 
-/// The place of a piece in the line, which is left when its turn has come.
-struct ObjectAddress<'a, T: FnMut(&[u8]) -> io::Result<()>> {
+/// The position of a piece in the line, which is left when its turn has come.
+struct LinePosition<'a, T: FnMut(&[u8]) -> io::Result<()>> {
     line: &'a Line<T>,
     piece: usize,
 }
 
-impl<T: FnMut(&[u8]) -> io::Result<()>> ObjectAddress<'_, T> {
+impl<T: FnMut(&[u8]) -> io::Result<()>> LinePosition<'_, T> {
     fn pass_on(self, bytes: &[u8]) {
         let mut turn = self.line.wait_for(self.piece);
         // After an error the remaining pieces are made but no longer passed on.
@@ -96,7 +96,7 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> ObjectAddress<'_, T> {
     }
 }
 
-impl<T: FnMut(&[u8]) -> io::Result<()>> Drop for ObjectAddress<'_, T> {
+impl<T: FnMut(&[u8]) -> io::Result<()>> Drop for LinePosition<'_, T> {
     fn drop(&mut self) {
         // Also after a panic, so that the other threads do not wait forever.
         self.line.wait_for(self.piece).next += 1;

@@ -27,7 +27,7 @@ pub struct StatePaths {
 /// The backup of a state before it is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Backup {
-    /// The state is not kept.
+    /// The previous state is not kept.
     None,
     /// In this file, which is overwritten.
     At(PathBuf),
