@@ -1,4 +1,4 @@
-//! Whom and which text the problems of providers are about.
+//! Diagnostics of providers: the object and the source text that they are reported at.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -60,10 +60,13 @@ fn lc_26_problems_of_a_providers_configuration_name_it_and_its_block() {
 }
 
 #[test]
-fn a_provider_without_a_block_that_needs_one_is_told_to_need_it() {
+fn missing_required_provider_block_is_reported() {
     let mut project = minds(OBJECT);
-    let told = project.plan().said();
-    assert_eq!(told, ["  Invalid provider configuration", "provider[\"registry.terraform.io/test/test\"]  No mind"]);
+    let reported = project.plan().said();
+    assert_eq!(
+        reported,
+        ["  Invalid provider configuration", "provider[\"registry.terraform.io/test/test\"]  No mind"]
+    );
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn provider_with_required_configuration_and_no_block_is_never_called() {
 }
 
 #[test]
-fn where_nothing_is_to_be_destroyed_no_provider_is_configured() {
+fn destroy_without_objects_configures_no_provider() {
     let mut project = minds(&format!("provider \"test\" {{\n  mind = \"whole\"\n}}\n{OBJECT}"));
     project.options.mode = Mode::Destroy;
     let planned = project.plan();
@@ -136,20 +139,20 @@ fn both(one: ProviderDiagnostic) -> ProviderDiagnostics {
 }
 
 #[test]
-fn lc_26_problems_of_an_actions_configuration_name_it_and_what_is_wrong_in_it() {
+fn lc_26_problems_of_an_actions_configuration_name_the_action_and_the_argument() {
     let error = || note().on_validate(|_| both(ProviderDiagnostic::error("Bad note", "It is bad.")));
-    let told = ["action.test_note.n main.tf:7 Bad note", "action.test_note.n main.tf:8 Bad name"];
-    assert_eq!(acting(error()).plan().said(), told);
+    let reported = ["action.test_note.n main.tf:7 Bad note", "action.test_note.n main.tf:8 Bad name"];
+    assert_eq!(acting(error()).plan().said(), reported);
     // A plan tells the warnings, too, and so does one that destroys.
     let warning = || note().on_validate(|_| both(ProviderDiagnostic::warning("Bad note", "It is bad.")));
     let mut project = acting(warning());
-    assert_eq!(project.plan().said(), told);
+    assert_eq!(project.plan().said(), reported);
     project.options.mode = Mode::Destroy;
-    assert_eq!(project.plan().said(), told);
+    assert_eq!(project.plan().said(), reported);
 }
 
 #[test]
-fn what_a_provider_says_of_one_invocation_is_told_at_once_at_what_has_it_invoked() {
+fn diagnostics_of_an_invocation_are_merged_at_its_trigger() {
     let planning = note().on_plan(|_| PlanActionResponse {
         diagnostics: both(ProviderDiagnostic::warning("Little ink", "It may do.")),
         ..Default::default()
@@ -163,8 +166,8 @@ fn what_a_provider_says_of_one_invocation_is_told_at_once_at_what_has_it_invoked
     let invoked = |one: ProviderDiagnostic| {
         let mut project = acting(invoking(one));
         let planned = project.plan();
-        let told = project.apply_plan(planned);
-        told.iter().map(|one| (one.summary.clone(), one.detail.clone())).collect::<Vec<_>>()
+        let reported = project.apply_plan(planned);
+        reported.iter().map(|one| (one.summary.clone(), one.detail.clone())).collect::<Vec<_>>()
     };
     let text = |what: &str| format!("2 {what}:\n\n- No ink: So it is.\n- Bad name: So it is.");
     assert_eq!(

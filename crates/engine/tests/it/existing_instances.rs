@@ -1,4 +1,4 @@
-//! What the name of a resource means where a run leaves instances as they are: what there is, not what the block says.
+//! References to resources whose instances a run leaves unchanged: they mean the existing instances, not the declared ones.
 
 use groma_engine::Mode;
 use groma_provider::Attribute;
@@ -37,11 +37,11 @@ fn outputs(project: &mut Project) -> (String, String) {
     let planned = project.plan();
     assert_eq!(errors(&planned.diagnostics), Vec::<String>::new());
     let said = &planned.plan.as_ref().unwrap().outputs;
-    let told = |name: &str| said.iter().find(|output| &*output.name == name).map(|output| text(&output.after));
-    let told = ["n", "k", "c"].map(|name| told(name).unwrap_or_default()).join("; ");
+    let shown = |name: &str| said.iter().find(|output| &*output.name == name).map(|output| text(&output.after));
+    let shown = ["n", "k", "c"].map(|name| shown(name).unwrap_or_default()).join("; ");
     assert_eq!(errors(&project.apply_plan(planned)), Vec::<String>::new());
     let kept = |name: &str| project.state.outputs.get(name).map(|output| text(&output.value)).unwrap_or_default();
-    (told, ["n", "k", "c"].map(kept).join("; "))
+    (shown, ["n", "k", "c"].map(kept).join("; "))
 }
 
 fn text(value: &Value) -> String {
@@ -52,7 +52,7 @@ fn text(value: &Value) -> String {
 }
 
 #[test]
-fn who_only_looks_sees_what_the_block_has_lost() {
+fn inspection_shows_orphaned_instances() {
     let mut project = changed(r#""a", "b", "c""#, r#""a""#);
     project.options.mode = Mode::RefreshOnly;
     let all = "a,b,c; a,b,c; c".to_owned();
@@ -60,7 +60,7 @@ fn who_only_looks_sees_what_the_block_has_lost() {
 }
 
 #[test]
-fn who_only_looks_does_not_see_what_is_still_to_be_made() {
+fn inspection_does_not_show_planned_instances() {
     let mut project = changed(r#""a", "b""#, r#""a", "b", "c""#);
     project.options.mode = Mode::RefreshOnly;
     let there = "a,b; a,b; none".to_owned();
@@ -68,7 +68,7 @@ fn who_only_looks_does_not_see_what_is_still_to_be_made() {
 }
 
 #[test]
-fn beside_a_target_there_is_what_the_block_has_lost_until_it_is_named() {
+fn untargeted_orphans_exist_until_they_are_targeted() {
     let mut project = changed(r#""a", "b", "c""#, r#""a""#);
     project.options.targets =
         ["terraform_data.n[0]", "terraform_data.k[\"a\"]"].map(|text| text.parse().unwrap()).to_vec();
@@ -81,7 +81,7 @@ fn beside_a_target_there_is_what_the_block_has_lost_until_it_is_named() {
 }
 
 #[test]
-fn beside_a_target_there_is_not_yet_what_nobody_named() {
+fn untargeted_new_instances_do_not_exist_yet() {
     let mut project = changed(r#""a", "b""#, r#""a", "b", "c", "d""#);
     project.options.targets =
         ["terraform_data.n[2]", "terraform_data.k[\"d\"]"].map(|text| text.parse().unwrap()).to_vec();
@@ -91,7 +91,7 @@ fn beside_a_target_there_is_not_yet_what_nobody_named() {
 
 /// They are looked at before whatever names them, and once.
 #[test]
-fn what_the_block_has_lost_is_seen_as_it_is_now() {
+fn orphaned_instances_are_refreshed() {
     let main = |names: &str| {
         format!(
             "resource \"test_object\" \"k\" {{\n  for_each = toset([{names}])\n  name = each.key\n}}\noutput \"k\" {{\n  value = join(\",\", [for one in \
