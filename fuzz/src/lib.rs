@@ -3,10 +3,8 @@
 //! The fuzz targets call these with whatever the fuzzer thinks of; `crates/cli/tests/untrusted_input.rs` takes this file in too, and calls
 //! them with damaged examples wherever the tests run.
 
-mod answers;
 mod kept;
 mod packages;
-mod screens;
 mod services;
 mod words;
 
@@ -23,10 +21,10 @@ use groma_lang::{FunctionContext, Resolved, Scope, console, evaluate, references
 use groma_state::{DamagedJournal, LocalStore, Locking, StatePaths, file, plan_file};
 use groma_value::{Marks, Type, Value, json, msgpack};
 
-pub use answers::answers;
+pub use crate::services::answers;
+pub use crate::words::terminal_text;
 pub use kept::{saved_plan, schema_cache, sealed};
 pub use packages::{archive, emulator_file, plugin, signature, type_schema};
-pub use screens::terminal_text;
 pub use services::key_services;
 pub use words::{address, functions};
 

@@ -4,7 +4,6 @@ mod bench;
 mod conform;
 mod schemas;
 mod structure;
-mod summaries;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use groma_state::DamagedJournal;
 
-use crate::account::account;
-use crate::environment::Environment;
+use crate::environment::{Environment, account};
 use crate::log::LogSettings;
 use crate::terminal::Colors;
 use crate::views::plan::Reader;

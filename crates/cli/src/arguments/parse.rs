@@ -1,7 +1,8 @@
-//! Parses the command line, and words clap's errors as Terraform words its own.
+//! Parses the command line, and words errors as Terraform words its own.
 
 use std::any::TypeId;
 use std::ffi::OsString;
+use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -10,7 +11,6 @@ use groma_diagnostics::Diagnostic;
 
 use super::argv::{Environment, invocation};
 use super::task::{Arguments, command};
-use super::usage::UsageError;
 
 /// Result of parsing a command line.
 #[derive(Debug)]
@@ -149,6 +149,33 @@ fn command_path<'p>(words: &[OsString], parser: &'p Command) -> Vec<&'p Command>
         current = next;
     }
     path
+}
+
+/// A mistake on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UsageError {
+    /// A message printed without the frame of a diagnostic, as Terraform prints problems that precede any command.
+    Bare(String),
+    /// A bare message for a command line without a command, which exits with 127 as Terraform does.
+    NoCommand(String),
+    /// A problem with the arguments of a command, shown as a diagnostic.
+    Diagnostic(Box<Diagnostic>),
+}
+
+impl UsageError {
+    /// Creates a [`UsageError::Bare`].
+    pub fn bare(text: impl Into<String>) -> Self {
+        Self::Bare(text.into())
+    }
+}
+
+impl Display for UsageError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bare(text) | Self::NoCommand(text) => f.write_str(text),
+            Self::Diagnostic(diagnostic) => write!(f, "{}: {}", diagnostic.summary, diagnostic.detail),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use groma_config::{
 };
 use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
 
+use super::cli_configuration::default_registry;
 use super::context::Context;
-use super::default_registry::default_registry;
-use super::further_errors;
-use super::key_service::key_services;
+use super::encryption::key_services;
 use super::outcome::fail;
+use super::validate;
 use super::variables::{ask_for_encryption, check_given, check_options_given};
 
 /// The reason for which a command loads the configuration. [`Purpose::tolerance`] is the table of what each one tolerates.
@@ -258,9 +258,7 @@ fn accept(
             true => Ok((configuration, diagnostics)),
             false => Err(diagnostics),
         },
-        Accepted::Valid if diagnostics.has_errors() => {
-            Err(further_errors::collect(context, configuration, diagnostics))
-        }
+        Accepted::Valid if diagnostics.has_errors() => Err(validate::collect(context, configuration, diagnostics)),
         Accepted::Valid => Ok((configuration, diagnostics)),
     }
 }

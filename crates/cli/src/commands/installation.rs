@@ -1,4 +1,4 @@
-//! Installs the modules of the working directory.
+//! Installs the modules of the working directory, for `init` and `get`.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,12 @@ use groma_config::{Configuration, DiskFiles, LoadOptions, ModuleManifest, Refere
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::modules::{Freshness, ModuleInstaller, ModulePaths, ModuleProgress};
 
-use super::configuration::load_options;
+use super::configuration::{load_options, test_folder};
 use super::context::Context;
-use super::outcome::fail;
+use super::outcome::{Outcome, fail};
 use super::servers::discovery;
+use super::variables::check_given;
+use crate::arguments::{Flag, Get};
 
 /// Treatment of an empty module manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,4 +98,17 @@ impl ModuleProgress for Lines<'_> {
     fn installed(&mut self, key: &str, directory: &str) {
         (self.0)(&format!("- {key} in {directory}"));
     }
+}
+
+pub(super) fn get(context: &mut Context, arguments: &Get) -> Outcome {
+    context.configure_view(&arguments.common.view);
+    context.configure_json(&arguments.json)?;
+    let tests = test_folder(arguments.test_directory.as_deref());
+    let freshness = if arguments.update.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
+    let mut print = |line: &str| context.report(&format!("{line}\n"));
+    let installed = install(context, freshness, EmptyList::Written, tests, &mut Lines(&mut print))?;
+    let (configuration, warnings) = installed.sound()?;
+    check_given(context, &configuration.root)?;
+    context.show(&warnings);
+    Ok(0)
 }

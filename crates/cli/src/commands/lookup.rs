@@ -13,7 +13,7 @@ use groma_value::{Marks, PathMarks, Value};
 use super::context::Context;
 use super::outcome::fail;
 use super::packages::Packages;
-use super::provider_source::Included;
+use super::session::Included;
 use crate::views::state::StoredObject;
 
 /// Providers started for their schemas, by address.

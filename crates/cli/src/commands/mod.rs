@@ -1,23 +1,17 @@
 //! The commands, each a thin layer over the engine in its own file.
 
 mod apply;
-mod approval;
 mod backend;
-mod browser;
-mod builtin_providers;
 mod cli_configuration;
 mod configuration;
 mod console;
 mod context;
-mod default_registry;
 mod deprecation_filter;
 mod emulator;
 mod encryption;
 mod fmt;
 mod force_unlock;
-mod further_errors;
 mod generated;
-mod get;
 mod graph;
 mod import;
 mod init;
@@ -26,10 +20,7 @@ mod init_providers;
 mod init_reporter;
 mod init_workspace;
 mod installation;
-mod json_into;
-mod key_service;
 mod login;
-mod logout;
 mod lookup;
 mod metadata;
 mod migration;
@@ -38,26 +29,21 @@ mod operation;
 mod outcome;
 mod output;
 mod packages;
-mod parallel;
-mod partial_apply;
 mod plan;
 mod planfile;
 mod plugins;
 mod provider_check;
 mod provider_packages;
-mod provider_source;
 mod providers;
 mod query;
 mod rescue;
 mod results;
-mod schema;
 mod servers;
 mod session;
 mod show;
 mod state;
 mod taint;
 mod targeting;
-mod token_storage;
 mod validate;
 mod variables;
 mod version;
@@ -155,14 +141,14 @@ fn perform(task: Task, context: &mut Context) -> Outcome {
         Task::Query(arguments) => query::run(context, &arguments),
         Task::Providers(arguments) => providers::run(context, &arguments),
         Task::Provider(Lazy(Provider::Check(arguments))) => provider_check::run(context, &arguments),
-        Task::Get(arguments) => get::run(context, &arguments),
+        Task::Get(arguments) => installation::get(context, &arguments),
         Task::Modules(arguments) => modules::run(context, &arguments),
         Task::Graph(arguments) => graph::run(context, &arguments),
         Task::Metadata(Lazy(Metadata::Functions(arguments))) => metadata::functions(context, &arguments),
         Task::Fmt(arguments) => fmt::run(context, &arguments),
         Task::Console(arguments) => console::run(context, &arguments),
         Task::Login(arguments) => login::run(context, &arguments),
-        Task::Logout(arguments) => logout::run(context, &arguments),
+        Task::Logout(arguments) => login::logout(context, &arguments),
         Task::Version(arguments) => version::run(context, &arguments),
         Task::Emulator(arguments) => emulator::run(context, &arguments),
     }

@@ -14,9 +14,9 @@ use groma_install::providers::{
     write_mirror_documents,
 };
 
+use super::cli_configuration::default_registry;
 use super::configuration::{Purpose, load, load_with_tests, test_folder};
 use super::context::Context;
-use super::default_registry::default_registry;
 use super::outcome::{Outcome, fail, misuse};
 use super::packages::{builtin, cache, locks, methods, needed};
 use super::servers::{discovery, wait};

@@ -15,13 +15,12 @@ use groma_state::{State, plan_file, read_sealed};
 use super::backend::{StateOverrides, state_location};
 use super::configuration::{Purpose, load, load_options};
 use super::context::Context;
-use super::encryption;
 use super::lookup::Lookup;
 use super::operation::{quiet_run as new_run, read_state_unlocked};
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
-use super::planfile;
 use super::results::Results;
+use super::{encryption, planfile};
 use crate::arguments::{Flag, Show};
 use crate::views::document::{Schemas, lone_module_json, plan_json, whole_configuration_json};
 use crate::views::json::compact;
@@ -33,7 +32,8 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     let results = Results::of(&arguments.reading.json)?;
     match shown(arguments)? {
         Shown::State => {
-            let location = state_location(context, &load(context, Purpose::ReadState)?.0.root, StateOverrides::default())?;
+            let location =
+                state_location(context, &load(context, Purpose::ReadState)?.0.root, StateOverrides::default())?;
             let exists = location.has_state()?;
             let state = read_state_unlocked(context, location)?;
             show_state(context, exists.then_some(&state), &results)

@@ -4,18 +4,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_config::{Configuration, LoadOptions, LoadStatus, Queries, check_overrides};
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{CascadeFilter, Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::Silent;
-use groma_engine::{Hooks, check_provisioner_types};
+use groma_engine::{Cancellation, Hooks, Run, check_provisioner_types};
 use serde_json::json;
 
 use super::configuration::{Purpose, load_options, load_with_options, test_folder};
 use super::context::Context;
-use super::further_errors::with_further;
 use super::operation::run_with;
 use super::outcome::{Outcome, fail};
 use super::packages::{Packages, overrides_in_effect};
 use super::results::Results;
+use super::session::{DEFAULT_PARALLELISM, Included, Watch, session};
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Validate};
 use crate::terminal::Tone;
@@ -114,4 +114,37 @@ fn modules_of_runs(configuration: &Configuration) -> Vec<Configuration> {
     let mut folders = HashSet::from([&configuration.root.directory]);
     let modules = configuration.modules_of_runs().filter(|module| folders.insert(&module.root.directory));
     modules.filter(|module| module.status != LoadStatus::Incomplete).cloned().collect()
+}
+
+/// Returns `known` and the further errors that validation finds. If validation is not possible, for example because a provider is
+/// not installed, only `known` is returned.
+pub(super) fn collect(context: &Context, configuration: Configuration, known: Diagnostics) -> Diagnostics {
+    let watch = Watch { hooks: Arc::new(Silent), cancellation: Cancellation::new(), parallelism: DEFAULT_PARALLELISM };
+    let packages = Packages::of(context, &configuration).ok().filter(|packages| packages.missing().is_none());
+    let session = packages.map(|packages| session(context, configuration, Included::unless(packages), watch));
+    match session {
+        Some(Ok(session)) => with_further(&mut Run::new(session), &context.sources, known),
+        _ => known,
+    }
+}
+
+/// Returns `known` and the errors that validation finds, without cascades of other errors. Further errors on the line of a known
+/// error are dropped too, because they mostly follow from it.
+pub(super) fn with_further(run: &mut Run, sources: &Sources, known: Diagnostics) -> Diagnostics {
+    let found = run.validate();
+    let cascades: CascadeFilter = known.iter().chain(&found).collect();
+    let mut all: Diagnostics = known.into_iter().filter(|problem| !cascades.is_cascading(problem)).collect();
+    let line = |problem: &Diagnostic| {
+        let location = sources.locate(problem.subject?)?;
+        Some((location.file.base(), location.start.line))
+    };
+    let wrong: HashSet<_> = all.iter().filter(|problem| problem.is_error()).filter_map(line).collect();
+    // A module is validated through its calls, and again through the test runs that use it.
+    let text = |problem: &Diagnostic| (problem.subject, problem.summary.clone(), problem.detail.clone());
+    let reported: HashSet<_> = all.iter().map(text).collect();
+    let is_reported = |problem: &Diagnostic| {
+        line(problem).is_some_and(|line| wrong.contains(&line)) || reported.contains(&text(problem))
+    };
+    all.append(found.into_iter().filter(|problem| !cascades.is_cascading(problem) && !is_reported(problem)));
+    all
 }

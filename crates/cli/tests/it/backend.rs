@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::Folder;
-use crate::common::background::{kill, start, until_said};
+use crate::common::{Folder, kill, start, until_said};
 
 const OBJECT: &str = "resource \"terraform_data\" \"a\" {\n}\n";
 

@@ -1,4 +1,7 @@
-//! CLI configuration files: lookup and error reporting.
+//! CLI configuration files: lookup, also without `HOME` as under cron and systemd, and error reporting.
+
+#[cfg(unix)]
+use nix::unistd::{Uid, User};
 
 use crate::common::Folder;
 
@@ -51,4 +54,39 @@ fn a_relative_name_is_seen_from_where_the_program_was_started() {
 #[test]
 fn the_file_in_the_home_folder_may_be_missing() {
     assert_eq!(Folder::new().run(&["version"]).err, "");
+}
+
+#[cfg(unix)]
+fn output_without_variables(folder: &Folder, arguments: &[&str]) -> String {
+    let mut command = folder.command(arguments);
+    for name in ["HOME", "USER", "LOGNAME", "USERNAME"] {
+        command.env_remove(name);
+    }
+    let ran = command.output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_home_directory_comes_from_the_user_database() {
+    let Some(user) = User::from_uid(Uid::current()).unwrap() else { return };
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"home\" {\n  value = pathexpand(\"~/x\")\n}\n");
+    let planned = output_without_variables(&folder, &["plan"]);
+    assert!(planned.contains(&format!("\"{}\"", user.dir.join("x").display())), "{planned}");
+}
+
+#[cfg(unix)]
+#[test]
+fn locks_name_the_user_of_the_user_database() {
+    let Some(user) = User::from_uid(Uid::current()).unwrap() else { return };
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"cp .terraform.tfstate.lock.info seen\"\n  }\n}\n",
+    );
+    output_without_variables(&folder, &["apply", "-auto-approve"]);
+    let seen = folder.read("seen");
+    assert!(seen.contains(&format!("\"Who\":\"{}@", user.name)), "{seen}");
 }

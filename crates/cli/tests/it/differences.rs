@@ -5,7 +5,7 @@ use groma_cli::views::difference::{Paths, Relevance, RenderOptions, Writer, comp
 use groma_provider::Block;
 use serde_json::{Value as Json, json};
 
-use crate::plan_json;
+use crate::documents;
 
 fn terraform_data() -> Block {
     let attribute = |ty: &str, flags: &[&str]| {
@@ -13,7 +13,7 @@ fn terraform_data() -> Block {
         flags.iter().for_each(|flag| json[*flag] = true.into());
         json
     };
-    plan_json::block(&json!({ "attributes": {
+    documents::block(&json!({ "attributes": {
         "id": attribute("string", &["computed"]),
         "input": attribute("dynamic", &["optional"]),
         "output": attribute("dynamic", &["computed"]),
@@ -27,7 +27,7 @@ fn check(name: &str) {
     let read = |file: &str| std::fs::read_to_string(format!("{folder}/{file}")).unwrap();
     let plan: Json = serde_json::from_str(&read(&format!("{name}.plan.json"))).unwrap();
     let text = read(&format!("{name}.txt"));
-    let zoo = plan_json::block(&serde_json::from_str::<Json>(&read("zoo_thing.schema.json")).unwrap()["block"]);
+    let zoo = documents::block(&serde_json::from_str::<Json>(&read("zoo_thing.schema.json")).unwrap()["block"]);
     let data = terraform_data();
     let mut checked = 0;
     for resource in plan["resource_changes"].as_array().unwrap() {
@@ -37,9 +37,9 @@ fn check(name: &str) {
         }
         let block = if resource["type"] == "zoo_thing" { &zoo } else { &data };
         let ty = block.implied_type();
-        let before = plan_json::value(&change["before"], &Json::Null, &change["before_sensitive"], ty);
-        let after = plan_json::value(&change["after"], &change["after_unknown"], &change["after_sensitive"], ty);
-        let replace = plan_json::paths(&change["replace_paths"]);
+        let before = documents::value(&change["before"], &Json::Null, &change["before_sensitive"], ty);
+        let after = documents::value(&change["after"], &change["after_unknown"], &change["after_sensitive"], ty);
+        let replace = documents::paths(&change["replace_paths"]);
         let paths = Paths::new(replace.iter().map(|path| path.steps()));
         let difference = compare_objects(block, &before, &after, paths, Relevance::All);
         let mut out = String::new();
@@ -82,12 +82,12 @@ fn removed_arguments_and_empty_collections() {
 
 #[test]
 fn a_write_only_attribute_comes_and_goes_with_its_object_and_is_no_change_otherwise() {
-    let block = plan_json::block(&json!({ "attributes": {
+    let block = documents::block(&json!({ "attributes": {
         "name": { "type": "string", "required": true },
         "password": { "type": "string", "optional": true, "write_only": true },
     }}));
     let object =
-        |name: &str| plan_json::value(&json!({ "name": name }), &Json::Null, &Json::Null, block.implied_type());
+        |name: &str| documents::value(&json!({ "name": name }), &Json::Null, &Json::Null, block.implied_type());
     let none = groma_value::Value::null(block.implied_type().clone());
     let shown = |before: &groma_value::Value, after: &groma_value::Value, replace: &[groma_value::Path]| {
         let paths = Paths::new(replace.iter().map(|path| path.steps()));
@@ -115,11 +115,11 @@ fn texts(nested: &Json) -> Block {
     let nested = nested.as_object().unwrap().clone();
     attributes.as_object_mut().unwrap().extend(nested);
     let bed = json!({ "nesting_mode": "list", "block": { "attributes": { "text": { "type": "string", "optional": true } } } });
-    plan_json::block(&json!({ "attributes": attributes, "block_types": { "bed": bed } }))
+    documents::block(&json!({ "attributes": attributes, "block_types": { "bed": bed } }))
 }
 
 fn written(block: &Block, before: &Json, after: &Json, unknown: &Json, replace: &[groma_value::Path]) -> String {
-    let value = |json: &Json, unknown: &Json| plan_json::value(json, unknown, &Json::Null, block.implied_type());
+    let value = |json: &Json, unknown: &Json| documents::value(json, unknown, &Json::Null, block.implied_type());
     let paths = Paths::new(replace.iter().map(|path| path.steps()));
     let (before, after) = (value(before, &Json::Null), value(after, unknown));
     let mut out = String::new();
@@ -184,7 +184,7 @@ fn replacement_by_unknown_value_is_remarked_once() {
 
 /// Whether the block of a resource, or the one in it, tells empty texts from null: `id` is empty in both.
 fn tells_apart(block: &Json, of: &Json) -> bool {
-    let block = plan_json::block(block);
+    let block = documents::block(block);
     let lines = written(&block, &Json::Null, of, &Json::Null, &[]);
     lines.lines().any(|line| line == "+ id = \"\"")
 }

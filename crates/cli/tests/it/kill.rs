@@ -1,6 +1,6 @@
-//! Killed runs: no reported result is lost, and nothing is created twice.
+//! Killed runs: no reported result is lost, nothing is created twice, and `lifecycle` arguments apply to the objects.
 //!
-//! `GROMA_TEST_KILLS` says how many runs are killed (50 unless told), `GROMA_TEST_SEED` repeats the moments of a run.
+//! `GROMA_TEST_KILLS` sets how many runs are killed (50 by default), `GROMA_TEST_SEED` repeats the moments of a run.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::common::background::{identifiers, interrupt, kill, start, start_run, until_said};
-use crate::common::moments::{Random, each, moment, seed, setting};
-use crate::common::{Folder, Ran};
+use crate::common::random::{SplitMix, each, moment, seed, setting};
+use crate::common::{Folder, Ran, identifiers, interrupt, kill, start, start_run, until_said};
 
 /// Sixty objects: types that the service names, so that a second object shows, and types where a second one is refused.
 const ESTATE: &str = r#"
@@ -131,7 +130,7 @@ fn survive(moment: Duration, number: usize) -> bool {
 #[test]
 fn killed_run_loses_nothing_and_creates_nothing_twice() {
     let kills = setting("GROMA_TEST_KILLS", 50) as usize;
-    let mut random = Random(seed());
+    let mut random = SplitMix(seed());
     let folder = Folder::new();
     folder.write("main.tf", ESTATE);
     let begin = Instant::now();
@@ -182,7 +181,7 @@ resource "awscc_sqs_queue" "it" {
 #[test]
 fn killed_at_any_moment_imports_are_known_or_not_begun() {
     let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(4);
-    let mut random = Random(seed());
+    let mut random = SplitMix(seed());
     let (estate, ids) = made_elsewhere();
     let blocks: String = (0..)
         .zip(&ids)
@@ -239,7 +238,7 @@ resource "terraform_data" "it" {
 #[test]
 fn killed_run_keeps_all_reported_results() {
     let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(3);
-    let mut random = Random(seed());
+    let mut random = SplitMix(seed());
     let folder = Folder::new();
     folder.write("main.tf", DATA);
     let begin = Instant::now();
@@ -361,4 +360,84 @@ fn warns_about_interrupted_operations_on_stderr() {
         assert!(ran.err.contains("Unfinished operations of an interrupted run"), "{arguments:?}: {}", ran.err);
     }
     assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n");
+}
+
+const PROVIDER: &str = r#"
+terraform {
+  required_providers {
+    awscc = { source = "hashicorp/awscc" }
+  }
+}
+variable "delay" { default = "0ms" }
+variable "timeout" { default = 10 }
+provider "awscc" {
+  region   = "eu-central-1"
+  emulator = { delay = var.delay }
+}
+"#;
+
+/// A queue whose block says more.
+fn queue(more: &str) -> String {
+    format!("{PROVIDER}resource \"awscc_sqs_queue\" \"it\" {{\n  visibility_timeout = var.timeout\n{more}}}\n")
+}
+
+const KEPT: &str = "  lifecycle {\n    destroy = false\n  }\n";
+
+/// A folder whose run was killed after it had said so.
+fn killed(folder: &Folder, arguments: &[&str], after: &str) {
+    let run = start(folder, &[&["-var=delay=2s"], arguments].concat());
+    until_said(folder, after, 1);
+    kill(run);
+}
+
+/// The objects of the state.
+fn state_objects(folder: &Folder) -> Vec<Json> {
+    let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    let resources = state["resources"].as_array().unwrap();
+    resources.iter().flat_map(|resource| resource["instances"].as_array().unwrap().clone()).collect()
+}
+
+#[test]
+fn an_object_that_is_not_to_be_destroyed_is_not_although_its_block_goes_right_after() {
+    let folder = Folder::new();
+    folder.write("main.tf", &queue(KEPT));
+    killed(&folder, &[], ": Creating...");
+    folder.write("main.tf", PROVIDER);
+    let ran = folder.ok(&["apply", "-auto-approve"]);
+    assert!(ran.contains("will no longer be managed by Terraform"), "{ran}");
+    assert_eq!((identifiers(&folder).len(), state_objects(&folder).len()), (1, 0), "{ran}");
+}
+
+#[test]
+fn nor_is_one_whose_change_would_have_said_so() {
+    let folder = Folder::new();
+    folder.write("main.tf", &queue(""));
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &queue(KEPT));
+    killed(&folder, &["-var=timeout=20"], ": Modifying...");
+    folder.write("main.tf", PROVIDER);
+    let ran = folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!((identifiers(&folder).len(), state_objects(&folder).len()), (1, 0), "{ran}");
+}
+
+#[test]
+fn one_that_may_be_destroyed_is() {
+    let folder = Folder::new();
+    folder.write("main.tf", &queue(""));
+    killed(&folder, &[], ": Creating...");
+    folder.write("main.tf", PROVIDER);
+    let ran = folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!((identifiers(&folder).len(), state_objects(&folder).len()), (0, 0), "{ran}");
+}
+
+#[test]
+fn object_with_failed_provisioner_is_recreated() {
+    let folder = Folder::new();
+    let provisioned = "  provisioner \"local-exec\" {\n    command = \"echo provisioned >> done\"\n  }\n";
+    folder.write("main.tf", &queue(provisioned));
+    killed(&folder, &[], ": Creating...");
+    let ran = folder.ok(&["apply", "-auto-approve"]);
+    assert!(ran.contains("is tainted, so must be replaced"), "{ran}");
+    assert_eq!(folder.read("done"), "provisioned\n");
+    assert_eq!((identifiers(&folder).len(), state_objects(&folder).len()), (1, 1), "{ran}");
 }

@@ -1,11 +1,12 @@
-//! Provisioners end to end: interrupts and SSH.
+//! Provisioners end to end: validation, interrupts and SSH.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, background};
+use crate::common;
+use crate::common::Folder;
 
 const APPLY: &[&str] = &["apply", "-auto-approve", "-no-color"];
 
@@ -105,13 +106,13 @@ fn killed_run_leaves_no_private_key_behind() {
     let (seen, scratch) = (folder.path("seen"), folder.path("scratch"));
     let folder = folder.with("PATH", &path).with("SEEN", seen.to_str().unwrap());
     let folder = folder.with("TMPDIR", scratch.to_str().unwrap());
-    let run = background::start(&folder, &[]);
+    let run = common::start(&folder, &[]);
     let begin = Instant::now();
     while !folder.read("seen").contains("asked") {
         assert!(begin.elapsed() < Duration::from_secs(60), "ssh is never started: {}", folder.read("said"));
         std::thread::sleep(Duration::from_millis(10));
     }
-    background::kill(run);
+    common::kill(run);
     assert!(folder.read("seen").contains(KEY), "ssh gets the key: {}", folder.read("seen"));
     let mut folders = vec![scratch];
     while let Some(path) = folders.pop() {
@@ -306,4 +307,29 @@ fn pl_12_what_has_moved_is_destroyed_after_what_stands_on_it() {
     folder.write("main.tf", &format!("{}{}{moved}", below("new"), above("new")));
     folder.ok(&["destroy", "-auto-approve"]);
     assert_eq!(folder.read("log"), "above\nbelow\n");
+}
+
+#[test]
+fn a_type_that_does_not_exist_is_reported_without_the_provider() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"null_resource\" \"a\" {\n  provisioner \"fil\" {}\n}\n");
+    let said = folder.fails(&["validate"]);
+    assert!(said.contains("Missing required provider"), "{said}");
+    assert!(said.contains("Missing required provisioner plugin") && said.contains("main.tf line 2"), "{said}");
+}
+
+#[test]
+fn file_provisioner_requires_source_or_content() {
+    let folder = Folder::new();
+    let block = |arguments: &str| {
+        format!(
+            "resource \"terraform_data\" \"a\" {{\n  connection {{\n    host = \"h\"\n  }}\n  provisioner \"file\" {{{arguments}}}\n}}\n"
+        )
+    };
+    let missing = "Must provide one of 'source' or 'content'";
+    let said = folder.write("main.tf", &block("")).fails(&["validate"]);
+    assert!(said.contains(missing) && said.contains("\"destination\" is required"), "{said}");
+    // What seems to be missing has another name.
+    let said = folder.write("main.tf", &block("\n    sorce = \"x\"\n  ")).fails(&["validate"]);
+    assert!(!said.contains(missing) && said.contains("sorce"), "{said}");
 }

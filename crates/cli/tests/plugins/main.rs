@@ -10,8 +10,6 @@ mod common;
 mod deferred_actions;
 mod lost_operations;
 mod secrets;
-mod silent;
-mod stopping;
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -48,9 +46,9 @@ const TESTS: &[Test] = &[
     ("a_provider_that_panics_amid_apply_finishes_the_other_objects", panics_amid_apply),
     ("a_provider_that_dies_amid_plan_is_quoted", dies_amid_plan),
     ("a_provider_that_hangs_ends_with_the_second_interrupt", hangs_until_interrupted),
-    ("fw_22_an_interrupt_asks_providers_to_stop_and_what_they_made_is_in_the_state", stopping::asked),
-    ("a_provider_that_never_answers_ends_with_the_second_interrupt", silent::never_answers),
-    ("what_keeps_a_provider_from_telling_what_it_declares_is_reported_once", silent::speechless),
+    ("fw_22_an_interrupt_asks_providers_to_stop_and_what_they_made_is_in_the_state", lost_operations::asked),
+    ("a_provider_that_never_answers_ends_with_the_second_interrupt", lost_operations::never_answers),
+    ("what_keeps_a_provider_from_telling_what_it_declares_is_reported_once", lost_operations::speechless),
     ("a_provider_ends_while_the_plan_is_shown", ends_early),
     ("a_killed_run_leaves_no_provider_and_the_next_knows_what_was_made", killed),
     ("what_is_no_plugin_is_reported", no_plugin),
@@ -94,7 +92,7 @@ fn plugin() -> ExitCode {
     }
     match std::env::var(MANNER).as_deref() {
         Ok("nonsense") => talk_nonsense(),
-        Ok("mute") => silent::listen_only(),
+        Ok("mute") => lost_operations::listen_only(),
         Ok(cloud::MANNER) => {
             let store = groma_scripted::cloud::Store::at("store");
             groma_plugin::serve(
@@ -103,7 +101,7 @@ fn plugin() -> ExitCode {
             )
         }
         Ok(secrets::MANNER) => groma_plugin::serve(ADDRESS, Arc::new(secrets::provider())),
-        Ok("speechless") => groma_plugin::serve(ADDRESS, Arc::new(silent::Speechless)),
+        Ok("speechless") => groma_plugin::serve(ADDRESS, Arc::new(lost_operations::Speechless)),
         _ => groma_plugin::serve(ADDRESS, provider()),
     }
 }
@@ -152,14 +150,14 @@ fn provider() -> Arc<dyn Provider> {
                 std::thread::sleep(Duration::from_secs(3600));
             }
             if named(&request.config, "waits to be stopped") {
-                stopping::wait();
+                lost_operations::wait();
             }
             good()
         });
     let token = Schema::new(Block::new([("id", Attribute::computed(Type::String))], [] as [(&str, NestedBlock); 0]));
     let things = Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person());
     let things = things.ephemeral("trouble_token", EphemeralScript::new(token));
-    stopping::served(things.action("trouble_note", deferred_actions::note()))
+    lost_operations::served(things.action("trouble_note", deferred_actions::note()))
 }
 
 /// A provider that is started anew finds what an earlier one made.

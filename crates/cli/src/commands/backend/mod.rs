@@ -30,8 +30,8 @@ pub(super) use workspace_name::{active_workspace, valid_workspace};
 use super::context::Context;
 use super::encryption;
 use super::outcome::fail;
-use crate::account::account;
 use crate::arguments::{self, Flag, StateFiles};
+use crate::environment::account;
 use crate::settings::DEFAULT_WORKSPACE;
 
 /// State files that replace those of the backend.

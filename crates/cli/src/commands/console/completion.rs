@@ -14,7 +14,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
 use super::Asked;
-use super::unfinished::goes_on;
+use super::input::goes_on;
 
 /// The completer: all candidate words, sorted, and the module that expressions are evaluated in.
 pub(super) struct ConsoleCompleter<'a> {

@@ -2,7 +2,6 @@
 
 mod completion;
 mod input;
-mod unfinished;
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Consolidates diagnostics with the same text into one.
+//! The order of diagnostics, and consolidation of those with the same text.
 
 use std::collections::HashMap;
 
-use groma_diagnostics::{Diagnostic, Severity};
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Sources};
 
 /// A diagnostic with the number of similar ones.
 pub struct Consolidated<'d> {
@@ -79,6 +79,24 @@ impl Consolidated<'_> {
     }
 }
 
+/// Sorts diagnostics: warnings before errors, then those without a source location, then by location, with files of parent
+/// directories first. The sort is stable. It makes the order independent of the order in which providers respond.
+pub fn in_order<'d>(diagnostics: &'d Diagnostics, sources: &Sources) -> Vec<&'d Diagnostic> {
+    let mut ordered: Vec<&Diagnostic> = diagnostics.iter().collect();
+    if ordered.len() > 1 {
+        ordered.sort_by_cached_key(|diagnostic| {
+            let span = diagnostic.subject.filter(|span| !span.is_none());
+            let location = span.and_then(|span| {
+                let located = sources.locate(span)?;
+                let name = located.file.name().to_owned();
+                Some((name.matches(std::path::MAIN_SEPARATOR).count(), name, span.start(), span.end()))
+            });
+            (diagnostic.severity == Severity::Error, location)
+        });
+    }
+    ordered
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +127,23 @@ mod tests {
             "an error",
         ];
         assert_eq!(shown, wanted);
+    }
+
+    #[test]
+    fn sorts_warnings_first_then_by_location() {
+        let sources = Sources::new();
+        let inner = sources.add("m/main.tf", "abcdef").unwrap();
+        let outer = sources.add("main.tf", "abcdef").unwrap();
+        let at = |summary: &str, file: &groma_diagnostics::SourceFile, from: u32, to: u32| {
+            Diagnostic::error(summary, "").at(file.span(from as usize, to as usize))
+        };
+        let mut all = Diagnostics::new();
+        all.push(at("inner", &inner, 0, 1));
+        all.push(at("second", &outer, 2, 3));
+        all.push(at("first", &outer, 1, 5));
+        all.push(Diagnostic::error("nowhere", ""));
+        all.push(Diagnostic::warning("warning", "").at(inner.span(3, 4)));
+        let ordered: Vec<&str> = in_order(&all, &sources).iter().map(|one| one.summary.as_str()).collect();
+        assert_eq!(ordered, ["warning", "nowhere", "first", "second", "inner"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use groma_value::{Kind, PathStep, Value};
 
-use super::same::same;
+use super::align::same;
 use super::tree::Change;
 
 /// Paths relative to the current value.

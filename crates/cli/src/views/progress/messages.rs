@@ -11,10 +11,9 @@ use groma_engine::{Hooks, Importing, Searched};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::counter::Counter;
-use super::in_flight::InFlight;
+use super::tee::Counter;
 use super::texts;
-use super::ticker::Progress;
+use super::ticker::{InFlight, Progress};
 use crate::views::json::{Message, Stream, action_json, resource_json};
 use crate::views::query;
 

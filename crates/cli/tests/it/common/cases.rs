@@ -1,4 +1,8 @@
-//! Configurations that are written down as texts, and what is said of them in a line.
+//! Cases in text files: configurations with a line of remarks, and recorded results.
+
+use std::path::Path;
+
+use super::normalization::first_difference;
 
 /// The files of a text: each begins with `-- path --`, and what is before the first of these lines is a file of that name.
 pub fn files<'a>(text: &'a str, first: &'a str) -> Vec<(&'a str, String)> {
@@ -35,4 +39,22 @@ fn in_order(summary: &str) -> String {
     let mut members: Vec<&str> = members.split(", ").collect();
     members.sort_unstable();
     format!("Cycle: {}", members.join(", "))
+}
+
+/// What docs/differences.md has to say.
+const DOCUMENTED: &str = include_str!("../../../../../docs/differences.md");
+
+/// Holds what was found against a record, a file below `tests/it`, which `GROMA_UPDATE=1` writes anew.
+pub fn assert_recorded(record: &str, found: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it").join(record);
+    if std::env::var_os("GROMA_UPDATE").is_some() {
+        std::fs::write(&path, found).unwrap();
+    }
+    let recorded = std::fs::read_to_string(path).unwrap();
+    assert!(recorded == found, "{}", first_difference(&recorded, found));
+}
+
+/// A difference that is meant has a row on the page, which begins so.
+pub fn assert_documented(matter: &str) {
+    assert!(DOCUMENTED.contains(&format!("\n| {matter}")), "not in docs/differences.md: {matter}");
 }

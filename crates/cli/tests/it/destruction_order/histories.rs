@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::compare::{Compared, Counts, Difference, comparable, compare, destroyed_early, may_show};
 use super::generate::{Step, history};
 use super::minimize::{minimize, text};
-use super::run::{Ended, carry_out};
 use super::site::Site;
+use super::site::{Ended, carry_out};
 use crate::common::normalization::{first_difference, terraform};
-use crate::common::random::number;
+use crate::common::random::setting;
 
 /// The histories in the record.
 const RECORDED: std::ops::Range<u64> = 5000..5024;
@@ -24,7 +24,7 @@ const THREADS: usize = 3;
 #[test]
 fn histories_keep_the_rules_as_terraform_does() {
     let Some(program) = terraform() else { return };
-    let (first, count) = (number("GROMA_SEED", 1), number("GROMA_HISTORIES", 5));
+    let (first, count) = (setting("GROMA_SEED", 1), setting("GROMA_HISTORIES", 5));
     let found = Mutex::new((Counts::new(), 0_u64));
     in_parallel(first..first + count, |seed| {
         let steps = history(seed);
@@ -70,7 +70,7 @@ fn report(seed: u64, steps: &[Step], difference: &Difference, program: &Path) {
         }
     };
     let steps = steps[..=difference.step].to_vec();
-    let smaller = if number("GROMA_MINIMIZE", 1) == 0 { steps } else { minimize(steps, shows) };
+    let smaller = if setting("GROMA_MINIMIZE", 1) == 0 { steps } else { minimize(steps, shows) };
     let ours = carry_out(&smaller, &Site::groma(), seed);
     let theirs = carry_out(&smaller, &Site::terraform(program), seed);
     let mut report = format!("##### seed {seed}: {:?}, minimized\n{}", difference.kind, text(&smaller));

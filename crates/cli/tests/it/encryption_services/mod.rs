@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use server::Server;
 
 use crate::common::Folder;
-use crate::servers::https;
+use crate::servers;
 
 const RESOURCE: &str = "resource \"terraform_data\" \"a\" {\n  input = \"what nobody may see\"\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n";
 
@@ -258,9 +258,9 @@ fn aws_is_asked_through_a_proxy_with_keys_of_named_files() {
 
 #[test]
 fn aws_has_a_certificate_of_the_authorities_that_are_named() {
-    let server = https::Server::start(|_| {
+    let server = servers::Server::start(|_| {
         let key = BASE64_STANDARD.encode([7; 32]);
-        https::Answer::json(&json!({ "Plaintext": key, "CiphertextBlob": "c2VhbGVk" }).to_string())
+        servers::Answer::json(&json!({ "Plaintext": key, "CiphertextBlob": "c2VhbGVk" }).to_string())
     });
     let at = |more: &str| {
         let here = folder(Folder::new(), "aws_kms", &rolled(more))

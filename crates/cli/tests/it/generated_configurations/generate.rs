@@ -1,7 +1,6 @@
 //! Configurations out of numbers.
 
-use super::blocks::{self, Writer};
-use super::lifecycle::{OF_BUILT_IN, WITH_BLOCKS, lifecycle, provisioner};
+use super::blocks::{self, OF_BUILT_IN, WITH_BLOCKS, Writer, lifecycle, provisioner};
 use super::project::{Call, Data, Module, Output, Repetition, Resource, Types};
 use crate::common::random::Random;
 

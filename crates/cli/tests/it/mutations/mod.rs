@@ -13,10 +13,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::common::Folder;
-use crate::common::cases::{line, summary_in};
+use crate::common::cases::{assert_recorded, line, summary_in};
 use crate::common::normalization::terraform;
-use crate::common::random::number;
-use crate::common::record::assert_recorded;
+use crate::common::random::setting;
 use mutation::{Mutation, Syntax};
 
 /// Those in the record.
@@ -73,7 +72,7 @@ fn mutations_match_record() {
 fn mutations_match_terraform() {
     let Some(program) = terraform() else { return };
     let (mut wrong, mut same, mut different, mut intended) = (String::new(), 0, 0, 0);
-    let (first, count) = (number("GROMA_SEED", 1) * 1_000_000, number("GROMA_SLIPS", 25));
+    let (first, count) = (setting("GROMA_SEED", 1) * 1_000_000, setting("GROMA_SLIPS", 25));
     for syntax in [Syntax::Native, Syntax::Json] {
         for seed in first..first + count {
             let mutation = Mutation::generated(syntax, seed);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 use super::consul_server::ConsulServer;
-use super::project::{Project, configuration, one_line, slow};
+use super::{Project, configuration, one_line, slow};
 
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let begin = Instant::now();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::http_server::HttpServer;
-use super::project::{Project, configuration, one_line, slow};
+use super::{Project, configuration, one_line, slow};
 
 fn applied(server: &HttpServer) -> Project {
     let project = Project::new(&configuration(&server.backend()));

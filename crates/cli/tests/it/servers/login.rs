@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groma_install::http::Url;
 use sha2::{Digest, Sha256};
 
-use super::https::{Answer, Server};
+use super::{Answer, Server};
 
 use crate::common::Folder;
 

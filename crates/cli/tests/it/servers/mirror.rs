@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::https::{Answer, Request, Server};
+use super::{Answer, Request, Server};
 
-use crate::common::Folder;
-use crate::common::background::{kill, start_run};
+use crate::common::{Folder, kill, start_run};
 
 const INDEX: &str = "/p/example.com/acme/tool/index.json";
 const ARCHIVE: &str = "/files/tool.zip";

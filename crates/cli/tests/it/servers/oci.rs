@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::https::{Answer, Request, Server};
+use super::{Answer, Request, Server};
 
 use crate::common::Folder;
 
