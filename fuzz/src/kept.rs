@@ -47,8 +47,8 @@ pub fn sealed(bytes: &[u8]) {
     let Ok(mut sealed) = encryption.seal(bytes, Some(&lineage)) else { return };
     assert_eq!(encryption.open(&sealed, "state").ok().map(|opened| opened.content).as_deref(), Some(bytes));
     // A letter of the content, which stands before the last 28.
-    let place = sealed.len() - 40;
-    sealed[place] = if sealed[place] == b'A' { b'B' } else { b'A' };
+    let index = sealed.len() - 40;
+    sealed[index] = if sealed[index] == b'A' { b'B' } else { b'A' };
     assert!(encryption.open(&sealed, "state").is_err());
 }
 

@@ -237,8 +237,8 @@ pub fn cli_configuration(bytes: &[u8]) {
         for name in ["a.tfrc", "b.tfrc.json"] {
             let _ = std::fs::write(folder.join(name), bytes);
         }
-        let places = settings::ConfigSources { folder: Some(folder.to_owned()), ..settings::ConfigSources::default() };
-        settings::read(&places, &|| "registry.example.com".to_owned());
+        let sources = settings::ConfigSources { folder: Some(folder.to_owned()), ..settings::ConfigSources::default() };
+        settings::read(&sources, &|| "registry.example.com".to_owned());
     });
 }
 

@@ -32,8 +32,8 @@ pub fn archive(bytes: &[u8]) {
                 let _ = hash::folder_hash(&target);
             }
         }
-        let beside: Vec<_> = std::fs::read_dir(folder.join("outer")).into_iter().flatten().flatten().collect();
-        assert!(beside.iter().all(|entry| ENDINGS.iter().any(|ending| entry.file_name() == **ending)), "{beside:?}");
+        let outside: Vec<_> = std::fs::read_dir(folder.join("outer")).into_iter().flatten().flatten().collect();
+        assert!(outside.iter().all(|entry| ENDINGS.iter().any(|ending| entry.file_name() == **ending)), "{outside:?}");
         let above = std::fs::read_dir(folder).into_iter().flatten().flatten().count();
         assert_eq!(above, 1 + usize::from(folder.join("outer").exists()));
     });

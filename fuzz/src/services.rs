@@ -193,7 +193,7 @@ pub fn answers(bytes: &[u8]) {
     }
     // What nobody has signed is no package of a registry.
     assert!(asked.provider_package(first, second, third).is_err());
-    asked.mirror_package(first).into_iter().for_each(|package| told(&package));
+    asked.mirror_package(first).into_iter().for_each(|package| package_meta(&package));
     for package in [asked.module_package(first), asked.page_package(text(first))].into_iter().flatten() {
         assert!(!package.address.is_empty());
     }
@@ -203,7 +203,7 @@ pub fn answers(bytes: &[u8]) {
 }
 
 /// Nothing that a mirror says makes a name of a file that leads elsewhere.
-fn told(package: &PackageMeta) {
+fn package_meta(package: &PackageMeta) {
     if let Location::Download { filename, .. } = &package.location {
         assert!(!filename.contains('/'), "{filename}");
     }

@@ -199,7 +199,7 @@ fn journals() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn nothing_that_others_wrote_breaks_a_reader() {
+fn damaged_input_never_panics() {
     let turns = std::env::var("GROMA_FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
     let corpus = corpus();
     for (index, (name, target)) in targets::TARGETS.iter().enumerate() {

@@ -74,7 +74,7 @@ fn changed_backend_path_requires_init() {
 }
 
 #[test]
-fn init_asks_what_becomes_of_the_state() {
+fn init_asks_before_migrating_the_state() {
     let folder = moved_on();
     let reported = folder.fails(&["init"]);
     assert!(
@@ -95,7 +95,7 @@ fn init_asks_what_becomes_of_the_state() {
 }
 
 #[test]
-fn the_state_may_stay_behind() {
+fn state_may_stay_in_the_previous_backend() {
     for (arguments, answer) in [(&["init", "-reconfigure"][..], ""), (&["init", "-migrate-state"], "no\n")] {
         let folder = moved_on();
         answered(&folder, arguments, answer);
@@ -177,7 +177,7 @@ fn has_object(folder: &Folder, name: &str) -> bool {
 }
 
 #[test]
-fn all_workspaces_move_together() {
+fn all_workspaces_are_migrated() {
     let folder = moved_on();
     folder.ok(&["init", "-reconfigure"]);
     folder.ok(&["workspace", "new", "blue"]);
@@ -193,7 +193,7 @@ fn all_workspaces_move_together() {
 }
 
 #[test]
-fn settings_of_the_command_line_complete_the_block() {
+fn backend_config_flags_complete_the_block() {
     let folder = Folder::new();
     folder.write("main.tf", &block(""));
     folder.write("place.hcl", "path = \"one.tfstate\"\n");
@@ -219,7 +219,7 @@ fn settings_of_the_command_line_complete_the_block() {
 }
 
 #[test]
-fn a_saved_plan_knows_where_its_state_is() {
+fn saved_plan_stores_its_backend() {
     let folder = Folder::new();
     folder.write("main.tf", &at("a.tfstate"));
     folder.ok(&["init"]);
@@ -231,7 +231,7 @@ fn a_saved_plan_knows_where_its_state_is() {
 }
 
 #[test]
-fn without_its_backend_any_configuration_can_be_got_ready() {
+fn init_without_backend_accepts_any_backend() {
     let folder = Folder::new();
     folder.write("main.tf", "terraform {\n  backend \"s3\" {\n  }\n}\n");
     folder.ok(&["init", "-backend=false"]);
@@ -260,7 +260,7 @@ fn foreign_or_damaged_backend_record_is_reported() {
 }
 
 #[test]
-fn nobody_is_asked_among_messages() {
+fn json_output_does_not_prompt() {
     let folder = moved_on();
     let messages = folder.run(&["init", "-json", "-migrate-state"]);
     assert_eq!(messages.code, 1);
@@ -271,7 +271,7 @@ fn nobody_is_asked_among_messages() {
 }
 
 #[test]
-fn init_tells_programs_what_comes_next_unless_they_know() {
+fn init_suggests_next_steps_except_in_automation() {
     let codes = |folder: &Folder, arguments: &[&str]| -> Vec<String> {
         let reported = folder.ok(arguments);
         let messages = reported.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
@@ -307,7 +307,7 @@ fn unsupported_backend_has_terraforms_summary() {
 }
 
 #[test]
-fn backend_that_forgets_warns_at_its_initialization() {
+fn backend_without_persistence_warns_at_init() {
     let folder = Folder::new();
     folder.write("main.tf", &format!("{OBJECT}terraform {{\n  backend \"inmem\" {{}}\n}}\n"));
     assert!(folder.ok(&["init"]).contains("The state will be lost at the end of each command"));

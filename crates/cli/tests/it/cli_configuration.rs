@@ -8,7 +8,7 @@ use crate::common::Folder;
 const HEADING: &str = "There are some problems with the CLI configuration:\n";
 
 #[test]
-fn a_named_file_that_is_not_there_is_a_warning_and_the_command_goes_on() {
+fn missing_named_file_is_a_warning() {
     let folder = Folder::new();
     let mut command = folder.command(&["version"]);
     let output = command.env("TF_CLI_CONFIG_FILE", "/no/such/file.tfrc").output().unwrap();
@@ -44,7 +44,7 @@ fn invalid_cli_configuration_is_reported_on_stderr() {
 }
 
 #[test]
-fn a_relative_name_is_seen_from_where_the_program_was_started() {
+fn relative_path_is_relative_to_the_initial_directory() {
     let folder = Folder::new();
     folder.write("rc", "disable_checkpoint = true\n").write("sub/main.tf", "");
     let ran = folder.with("TF_CLI_CONFIG_FILE", "rc").run(&["-chdir=sub", "validate"]);
@@ -52,7 +52,7 @@ fn a_relative_name_is_seen_from_where_the_program_was_started() {
 }
 
 #[test]
-fn the_file_in_the_home_folder_may_be_missing() {
+fn file_in_the_home_directory_is_optional() {
     assert_eq!(Folder::new().run(&["version"]).err, "");
 }
 
@@ -69,7 +69,7 @@ fn output_without_variables(folder: &Folder, arguments: &[&str]) -> String {
 
 #[cfg(unix)]
 #[test]
-fn the_home_directory_comes_from_the_user_database() {
+fn home_directory_comes_from_the_user_database() {
     let Some(user) = User::from_uid(Uid::current()).unwrap() else { return };
     let folder = Folder::new();
     folder.write("main.tf", "output \"home\" {\n  value = pathexpand(\"~/x\")\n}\n");

@@ -16,7 +16,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn instances_of_a_module_are_of_one_type_where_its_outputs_say_of_which() {
+fn typed_module_outputs_unify_instances() {
     let folder = Folder::new();
     let call = |name: &str, source: &str, repeats: &str| {
         format!("module \"{name}\" {{\n  source = \"./{source}\"\n  {repeats}\n}}\n")
@@ -44,7 +44,7 @@ fn instances_of_a_module_are_of_one_type_where_its_outputs_say_of_which() {
 }
 
 #[test]
-fn an_open_bracket_goes_on_in_the_next_line() {
+fn open_bracket_continues_on_the_next_line() {
     let ran = folder().run_with_input(&["console"], "[\n  1,\n  upper(\n    var.v\n  ),\n]\n1 + 1\n<<EOT\nx {\nEOT\n");
     assert_eq!((ran.code, &*ran.err), (0, ""));
     assert_eq!(ran.out, "[\n  1,\n  \"GIVEN\",\n]\n2\n<<EOT\nx {\n\nEOT\n");
@@ -54,7 +54,7 @@ fn an_open_bracket_goes_on_in_the_next_line() {
 }
 
 #[test]
-fn what_nobody_has_made_yet_is_an_object_of_what_nobody_knows() {
+fn uncreated_object_has_unknown_attributes() {
     let ran = folder().run_with_input(&["console"], "terraform_data.a\n");
     assert!(
         ran.out.starts_with("{\n  \"id\" = (known after apply)\n  \"input\" = (known after apply)\n"),
@@ -64,7 +64,7 @@ fn what_nobody_has_made_yet_is_an_object_of_what_nobody_knows() {
 }
 
 #[test]
-fn what_nobody_has_made_yet_has_the_instances_that_the_configuration_asks_for() {
+fn uncreated_resource_has_its_configured_instances() {
     let main = "resource \"terraform_data\" \"n\" {\n  count = 2\n}\nresource \"terraform_data\" \"e\" {\n  for_each = toset([\"k\"])\n}\n\
                 resource \"terraform_data\" \"u\" {\n  count = length(terraform_data.n[0].id)\n}\n";
     let folder = Folder::new();
@@ -78,7 +78,7 @@ fn what_nobody_has_made_yet_has_the_instances_that_the_configuration_asks_for() 
 }
 
 #[test]
-fn with_plan_it_sees_what_a_plan_would_make() {
+fn console_with_plan_sees_planned_values() {
     let folder = folder();
     let ran = folder.run_with_input(
         &["console", "-plan"],
@@ -95,7 +95,7 @@ fn with_plan_it_sees_what_a_plan_would_make() {
 }
 
 #[test]
-fn what_will_have_another_value_is_not_known_with_plan() {
+fn changing_value_is_unknown_with_plan() {
     let folder = folder();
     let asked = "uuid()\ntimestamp()\nbcrypt(\"x\")\n[for x in [1] : length(uuid())]\n";
     let ran = folder.run_with_input(&["console", "-plan"], asked);
@@ -105,7 +105,7 @@ fn what_will_have_another_value_is_not_known_with_plan() {
 }
 
 #[test]
-fn a_variable_that_nobody_has_given_a_value_is_not_known_but_of_its_type() {
+fn variable_without_value_is_unknown_of_its_type() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -122,7 +122,7 @@ fn a_variable_that_nobody_has_given_a_value_is_not_known_but_of_its_type() {
 }
 
 #[test]
-fn what_a_plan_comes_to_before_it_fails_can_be_looked_at() {
+fn partial_result_of_a_failed_plan_is_available() {
     let folder = Folder::new();
     let of = |line: &str| format!("locals {{\n  fine = 1\n}}\nresource \"terraform_data\" \"a\" {{\n  {line}\n}}\n");
     for (line, summary) in [
@@ -143,7 +143,7 @@ fn what_a_plan_comes_to_before_it_fails_can_be_looked_at() {
 }
 
 #[test]
-fn a_name_means_in_the_console_what_it_means_in_a_block() {
+fn console_resolves_names_like_blocks() {
     let folder = folder();
     let problems = |text: &str| {
         let ran = folder.run_with_input(&["console"], &format!("{text}\n"));
@@ -167,7 +167,7 @@ fn a_name_means_in_the_console_what_it_means_in_a_block() {
 }
 
 #[test]
-fn type_and_convert_have_arguments_as_other_functions() {
+fn type_and_convert_accept_expressions() {
     let folder = Folder::new();
     folder.write("main.tf", "");
     let answer = |text: &str| {

@@ -56,12 +56,12 @@ fn check(name: &str) {
 }
 
 #[test]
-fn values_without_a_type_are_compared_by_what_they_are() {
+fn untyped_values_are_compared_by_kind() {
     check("dynamic_values");
 }
 
 #[test]
-fn lists_without_a_type_are_aligned_as_people_know_it() {
+fn untyped_lists_are_aligned_like_terraform() {
     check("dynamic_lists");
 }
 
@@ -71,7 +71,7 @@ fn typed_attributes_nested_attributes_and_blocks() {
 }
 
 #[test]
-fn unknown_parts_and_new_secrecy() {
+fn unknown_parts_and_new_sensitivity() {
     check("schema_unknowns");
 }
 
@@ -81,7 +81,7 @@ fn removed_arguments_and_empty_collections() {
 }
 
 #[test]
-fn a_write_only_attribute_comes_and_goes_with_its_object_and_is_no_change_otherwise() {
+fn write_only_attribute_changes_only_with_its_object() {
     let block = documents::block(&json!({ "attributes": {
         "name": { "type": "string", "required": true },
         "password": { "type": "string", "optional": true, "write_only": true },
@@ -151,7 +151,7 @@ fn empty_strings_are_null_for_legacy_providers() {
 }
 
 #[test]
-fn empty_texts_read_as_written_where_nested_attributes_show_a_provider_of_today() {
+fn empty_strings_are_kept_if_nested_attributes_prove_a_modern_provider() {
     let spot = json!({ "spot": { "nested_type": {
         "nesting_mode": "single",
         "attributes": { "kind": { "type": "string", "optional": true } },
@@ -190,7 +190,7 @@ fn tells_apart(block: &Json, of: &Json) -> bool {
 }
 
 #[test]
-fn what_providers_of_old_could_not_have_shows_one_of_today() {
+fn newer_schema_features_prove_a_modern_provider() {
     let attributes = |ty: &Json| {
         json!({ "attributes": {
             "id": { "type": "string", "computed": true },
@@ -228,7 +228,7 @@ fn what_providers_of_old_could_not_have_shows_one_of_today() {
 }
 
 #[test]
-fn each_block_of_a_schema_shows_for_itself_whether_it_is_one_of_today() {
+fn each_block_of_a_schema_is_classified_separately() {
     let plain = json!({ "attributes": { "id": { "type": "string", "computed": true } } });
     let dynamic = json!({ "attributes": {
         "id": { "type": "string", "computed": true },

@@ -80,7 +80,7 @@ fn replacement_creates_first() {
 }
 
 #[test]
-fn a_run_that_fails_between_the_two_steps_leaves_a_deposed_object() {
+fn failure_between_create_and_destroy_leaves_a_deposed_object() {
     let with = |trigger: &str, refused: &str| {
         format!(
             r#"
@@ -380,7 +380,7 @@ resource "terraform_data" "c" {
 "#;
 
 #[test]
-fn targets_and_replacements_on_request() {
+fn targets_and_requested_replacements() {
     let mut life = Scenario::new("target_and_replace", THREE_IN_A_ROW);
     life.run(&["plan", "-target=terraform_data.b", "-out=p"]);
     life.run(&["apply", "p"]);
@@ -395,7 +395,7 @@ fn targets_and_replacements_on_request() {
 }
 
 #[test]
-fn what_depends_on_a_target_is_destroyed_with_it() {
+fn destroy_of_a_target_includes_its_dependents() {
     let mut life = Scenario::new("target_and_destroy", THREE_IN_A_ROW);
     life.run(APPLY);
     life.run(&["plan", "-destroy", "-target=terraform_data.b", "-out=p"]);

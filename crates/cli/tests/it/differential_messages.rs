@@ -13,7 +13,7 @@ const PLAN: &[&str] = &["plan", "-out=p"];
 const APPLY: &[&str] = &["apply", "-auto-approve"];
 
 #[test]
-fn what_moves_must_not_be_declared_where_it_was() {
+fn move_source_must_not_be_declared() {
     let configuration = |moved: &str| {
         format!(
             r#"
@@ -61,7 +61,7 @@ fn what_moves_must_not_be_declared_where_it_was() {
 }
 
 #[test]
-fn modes_that_do_not_go_together_are_refused() {
+fn conflicting_modes_are_rejected() {
     let mut scenario = Scenario::new("modes", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
     scenario.run(APPLY);
     for arguments in [
@@ -114,7 +114,7 @@ removed {
   }
 }
 "#;
-    let mut scenario = Scenario::new("beside_an_error", before);
+    let mut scenario = Scenario::new("deletions_with_an_error", before);
     scenario.run(APPLY);
     scenario.change(after);
     scenario.run(&["plan", "-out=p"]);
@@ -136,7 +136,7 @@ fn saved_plan_ignores_planning_flags() {
 }
 
 #[test]
-fn messages_of_secrets_are_warned_of() {
+fn sensitive_error_messages_are_warned_about() {
     let configuration = |condition: &str| {
         format!(
             r#"
@@ -164,7 +164,7 @@ fn messages_of_secrets_are_warned_of() {
 }
 
 #[test]
-fn an_element_that_becomes_unknown_stands_opposite_to_null() {
+fn element_that_becomes_unknown_is_paired_with_null() {
     let configuration = |unknown: bool| {
         let of = |known: &'static str, unknown_now: &'static str| if unknown { unknown_now } else { known };
         format!(
@@ -199,8 +199,8 @@ fn an_element_that_becomes_unknown_stands_opposite_to_null() {
 }
 
 #[test]
-fn stored_attributes_that_are_no_longer_there_are_left_out() {
-    let mut scenario = Scenario::new("odd_attributes", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
+fn stored_attributes_missing_from_the_schema_are_omitted() {
+    let mut scenario = Scenario::new("missing_attributes", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
     scenario.run(APPLY);
     scenario.edit_state(|state| state["resources"][0]["instances"][0]["attributes"]["odd"] = Json::from(1));
     scenario.run(&["plan"]);
@@ -208,7 +208,7 @@ fn stored_attributes_that_are_no_longer_there_are_left_out() {
 }
 
 #[test]
-fn numbers_far_from_all_others_cost_nothing() {
+fn extreme_numbers_are_cheap() {
     let folder = Folder::new();
     folder.write("m/main.tf", "resource \"terraform_data\" \"b\" {\n}\n").write(
         "main.tf",
@@ -228,10 +228,10 @@ fn numbers_far_from_all_others_cost_nothing() {
 }
 
 #[test]
-fn nothing_is_said_of_targets_nor_of_a_plan_before_there_is_one() {
+fn targeting_and_plan_warnings_require_a_plan() {
     let wrong = "resource \"terraform_data\" \"a\" {\n  input = 1\n  nope  = 2\n}\n";
     let sound = "resource \"terraform_data\" \"b\" {\n  input = 1\n}\n";
-    let mut scenario = Scenario::new("before_a_plan", sound);
+    let mut scenario = Scenario::new("before_planning", sound);
     scenario.run(APPLY);
     scenario.change(wrong);
     scenario.run(&["plan", "-target=terraform_data.a"]);

@@ -127,7 +127,7 @@ fn moved_objects_must_be_targeted() {
 }
 
 #[test]
-fn reasons_of_what_goes() {
+fn reasons_of_deletions() {
     let inner = "resource \"terraform_data\" \"inner\" {\n}\n";
     let call = |name: &str, count: &str| format!("module \"{name}\" {{\n  source = \"./inner\"\n{count}}}\n");
     let mut life = Scenario::new("reasons", "");
@@ -234,7 +234,7 @@ output "always" {{
 }
 
 #[test]
-fn what_is_broken_does_not_keep_the_rest_alive() {
+fn destroy_succeeds_despite_invalid_expressions() {
     let text = |name: &str| {
         format!(
             r#"
@@ -266,7 +266,7 @@ module "inner" {{
 }
 
 #[test]
-fn of_the_modules_around_a_target_the_instance_is_said() {
+fn instance_keys_of_enclosing_modules_are_shown() {
     let mut life = Scenario::new("target_in_repeated_module", "");
     life.write("inner/main.tf", "resource \"terraform_data\" \"it\" {\n  count = 2\n}\n");
     life.change("module \"inner\" {\n  source = \"./inner\"\n  count  = 2\n}\n");
@@ -301,7 +301,7 @@ fn targets_without_objects_have_no_effect() {
 
 #[test]
 fn untargeted_sensitive_output_is_not_planned() {
-    let mut life = Scenario::new("target_beside_secret", "");
+    let mut life = Scenario::new("target_with_sensitive_output", "");
     life.write(
         "inner/main.tf",
         r#"
@@ -391,7 +391,7 @@ output "derived" {
 "#;
 
 #[test]
-fn nothing_is_made_of_a_value_before_its_rules_are_known_to_hold() {
+fn values_are_used_only_after_their_validation_rules_hold() {
     let mut life = Scenario::new("rules_first", "");
     life.write("inner/main.tf", INNER);
     life.change(&ruled("no"));
@@ -407,7 +407,7 @@ const LOOK: &[&str] = &["plan", "-refresh-only", "-out=p"];
 const TAKE: &[&str] = &["apply", "-refresh-only", "-auto-approve"];
 
 #[test]
-fn conditions_that_do_not_hold_keep_nobody_from_looking() {
+fn failed_conditions_do_not_stop_refresh_only() {
     let with = |more: &str| {
         format!(
             r#"
@@ -438,7 +438,7 @@ output "it" {{
 {more}"#
         )
     };
-    let mut life = Scenario::new("looking_conditions", &with(""));
+    let mut life = Scenario::new("refresh_only_conditions", &with(""));
     life.run(&["apply", "-auto-approve"]);
     life.run(&["plan", "-refresh-only", "-out=p", "-var=ok=false"]);
     life.edit_state(|state| state["resources"][0]["instances"][1]["attributes"]["input"]["value"] = "y".into());
@@ -456,9 +456,9 @@ output "it" {{
 }
 
 #[test]
-fn objects_that_are_gone_are_left_out() {
+fn deleted_objects_are_omitted() {
     let mut life = Scenario::new(
-        "looking_gone",
+        "refresh_only_deleted",
         r#"
 resource "terraform_data" "numbered" {
   count = 3

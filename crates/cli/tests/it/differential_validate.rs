@@ -103,7 +103,7 @@ fn updates() -> bool {
 }
 
 #[test]
-fn every_configuration_gets_what_is_recorded() {
+fn configurations_match_record() {
     let mut wrong = String::new();
     for path in paths() {
         let mut cases = cases(&path);
@@ -125,7 +125,7 @@ fn every_configuration_gets_what_is_recorded() {
 }
 
 #[test]
-fn terraform_says_what_is_recorded_of_it() {
+fn terraform_matches_record() {
     let Some(terraform) = std::env::var_os("GROMA_TERRAFORM").filter(|path| !path.is_empty()).map(PathBuf::from) else {
         println!("skipped: no terraform");
         return;
@@ -159,7 +159,7 @@ fn terraform_says_what_is_recorded_of_it() {
 }
 
 #[test]
-fn the_type_of_an_unknown_variable_has_no_optional_attributes() {
+fn type_of_unknown_variable_has_no_optional_attributes() {
     let folder = Folder::new();
     folder.write(
         "main.tf",

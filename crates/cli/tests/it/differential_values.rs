@@ -46,10 +46,10 @@ fn nested_values() {
 
 /// A null of some type is no other value in the next run.
 #[test]
-fn nulls_that_have_a_type() {
+fn typed_nulls() {
     let with = |value: &str| format!("resource \"terraform_data\" \"it\" {{\n  input = {value}\n}}\n");
     life(
-        "nulls_that_have_a_type",
+        "typed_nulls",
         &[
             &with("tostring(null)"),
             &with("tostring(null)"),
@@ -61,7 +61,7 @@ fn nulls_that_have_a_type() {
 }
 
 #[test]
-fn texts_of_several_lines() {
+fn multiline_strings() {
     let with = |body: &str, json: &str| {
         format!(
             "resource \"terraform_data\" \"it\" {{\n  input = {{\n    text = <<-EOT\n{body}\n    EOT\n    json = jsonencode({json})\n    \
@@ -69,7 +69,7 @@ fn texts_of_several_lines() {
         )
     };
     life(
-        "texts_of_several_lines",
+        "multiline_strings",
         &[
             &with(
                 "      first\n      second\n      third",
@@ -119,7 +119,7 @@ output "open" {{
 }
 
 #[test]
-fn repetition_that_changes() {
+fn changing_repetition() {
     let with = |how: &str, input: &str| {
         format!(
             "resource \"terraform_data\" \"it\" {{\n  {how}\n  input = {input}\n}}\n\noutput \"all\" {{\n  value = terraform_data.it[*]\n}}\n"
@@ -127,7 +127,7 @@ fn repetition_that_changes() {
     };
     let each = |how: &str| format!("resource \"terraform_data\" \"it\" {{\n  {how}\n  input = each.value\n}}\n");
     life(
-        "repetition_that_changes",
+        "changing_repetition",
         &[
             &with("count = 3", "count.index"),
             &with("count = 1", "count.index"),
@@ -141,9 +141,9 @@ fn repetition_that_changes() {
 }
 
 #[test]
-fn only_outputs_change() {
+fn changes_of_outputs_only() {
     life(
-        "only_outputs_change",
+        "changes_of_outputs_only",
         &[
             "output \"a\" {\n  value = { k = [1, 2], t = \"x\" }\n}\noutput \"b\" {\n  value = \"b\"\n}\n",
             "output \"a\" {\n  value = { k = [1, 3], t = \"x\", n = null }\n}\noutput \"c\" {\n  value     = \"c\"\n  sensitive = true\n}\n",
@@ -169,7 +169,7 @@ output "name" {
 "#;
 
 #[test]
-fn modules_that_wait_for_each_other() {
+fn modules_with_depends_on() {
     let with = |name: &str| {
         format!(
             r#"
@@ -199,7 +199,7 @@ resource "terraform_data" "trigger" {{
 "#
         )
     };
-    let mut life = Scenario::new("modules_that_wait", "");
+    let mut life = Scenario::new("modules_with_depends_on", "");
     life.write("child/main.tf", CHILD);
     life.change(&with("one"));
     life.init();
@@ -288,18 +288,18 @@ resource "terraform_data" "user" {{
 }
 
 #[test]
-fn what_is_made_because_of_a_change() {
+fn replacement_caused_by_a_change() {
     let with = |value: &str, more: &str| {
         format!("resource \"terraform_data\" \"trigger\" {{\n  input = \"{value}\"\n}}\n{more}")
     };
     let new = "\nresource \"terraform_data\" \"new\" {\n  lifecycle {\n    replace_triggered_by = [terraform_data.trigger]\n  }\n}\n";
-    life("made_because_of_a_change", &[&with("one", ""), &with("two", new)]);
+    life("replacement_caused_by_a_change", &[&with("one", ""), &with("two", new)]);
 }
 
 #[test]
-fn import_with_new_outputs_only() {
+fn import_with_only_new_outputs() {
     life(
-        "import_beside_outputs",
+        "import_with_outputs",
         &[
             "output \"value\" {\n  value = 1\n}\n",
             "resource \"terraform_data\" \"found\" {\n}\n\nimport {\n  to = terraform_data.found\n  id = \"somewhere\"\n}\n\noutput \"found\" {\n  value = \
@@ -309,7 +309,7 @@ fn import_with_new_outputs_only() {
 }
 
 #[test]
-fn modules_in_modules_that_repeat() {
+fn nested_modules_with_instances() {
     let mut life = Scenario::new("modules_in_modules", "");
     life.write("inner/leaf/main.tf", "resource \"terraform_data\" \"leaf\" {\n}\n");
     life.write(
@@ -325,9 +325,9 @@ fn modules_in_modules_that_repeat() {
 }
 
 #[test]
-fn empty_texts_in_outputs() {
+fn empty_strings_in_outputs() {
     let mut life = Scenario::new(
-        "empty_texts_in_outputs",
+        "empty_strings_in_outputs",
         "output \"empty\" {\n  value = \"\"\n}\n\noutput \"inside\" {\n  value = { object = { text = \"\" }, map = tomap({ text = \"\" }), list = [\"\", \"text\"] }\n}\n",
     );
     life.run(PLAN);
@@ -338,14 +338,14 @@ fn empty_texts_in_outputs() {
 }
 
 #[test]
-fn an_object_of_which_nothing_is_known_has_no_values() {
+fn wholly_unknown_object_has_no_values() {
     let first = "resource \"terraform_data\" \"first\" {\n}\n";
     let second = "resource \"terraform_data\" \"second\" {\n  input            = terraform_data.first.id\n  triggers_replace = terraform_data.first.id\n}\n";
-    life("nothing_known", &[&format!("{first}\n{second}")]);
+    life("wholly_unknown", &[&format!("{first}\n{second}")]);
 }
 
 #[test]
-fn there_is_one_zero_in_plans_and_outputs_and_two_in_the_state() {
+fn negative_zero_is_kept_only_in_the_state() {
     let mut life = Scenario::new(
         "zeros",
         r#"
@@ -373,9 +373,9 @@ output "zeros" {
 }
 
 #[test]
-fn plans_and_outputs_have_all_digits_of_integers() {
+fn integers_are_shown_with_all_digits() {
     let mut life = Scenario::new(
-        "digits",
+        "integer_digits",
         r#"
 output "known" {
   value = { powers = [pow(2, 60), -pow(2, 63), pow(15, 15)], text = "=${pow(2, 60)}" }

@@ -34,7 +34,7 @@ fn documents_contain_json_syntax_strings_as_written() {
 
 /// As Terraform 1.15 tells them.
 #[test]
-fn a_value_is_constant_where_it_does_not_depend_on_what_is_mentioned() {
+fn value_is_constant_if_references_do_not_affect_it() {
     let folder = Folder::new();
     let cases = [
         ("var.b ? null : null", json!({"constant_value": null, "references": ["var.b"]})),
@@ -61,7 +61,7 @@ const OTHER: &str =
     r#"{"version": 4, "terraform_version": "1.15.5", "serial": 1, "lineage": "x", "outputs": {}, "resources": []}"#;
 
 #[test]
-fn what_is_read_is_something_to_take_in() {
+fn plan_with_only_reads_is_applied() {
     let folder = Folder::new();
     folder.write("other.tfstate", OTHER).write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
@@ -74,7 +74,7 @@ fn what_is_read_is_something_to_take_in() {
 }
 
 #[test]
-fn to_programs_the_reading_of_data_is_a_refresh() {
+fn reading_data_is_a_refresh_message() {
     let folder = Folder::new();
     folder.write("other.tfstate", OTHER).write("main.tf", READING);
     let reported = folder.ok(&["plan", "-json"]);
@@ -117,7 +117,7 @@ fn documents_contain_defaults_but_not_values_of_ephemeral_variables() {
 }
 
 #[test]
-fn what_is_known_of_data_that_apply_reads_is_held_against_its_conditions() {
+fn conditions_are_checked_with_known_parts_of_deferred_data() {
     let folder = Folder::new();
     let text = "variable \"good\" {\n  default = true\n}\nresource \"terraform_data\" \"a\" {}\n\
                 data \"terraform_remote_state\" \"x\" {\n  backend    = \"local\"\n  config     = { path = \"other.tfstate\" }\n  \
@@ -133,7 +133,7 @@ fn what_is_known_of_data_that_apply_reads_is_held_against_its_conditions() {
 }
 
 #[test]
-fn how_many_instances_there_are_is_relevant_where_it_is_mentioned_only() {
+fn instance_count_is_relevant_only_where_it_is_referenced() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -156,17 +156,20 @@ fn how_many_instances_there_are_is_relevant_where_it_is_mentioned_only() {
 }
 
 #[test]
-fn what_a_part_of_an_object_stands_on_is_relevant_as_far_as_its_schema_tells_it_apart() {
+fn relevant_attributes_are_as_precise_as_the_schema() {
     let kit = Kit::new();
     let relevant = |part: &str| {
         let folder = kit.attached_in(Folder::new());
         let sources = ["name", "single", "second", "list", "over", "made"];
         let sources = sources.map(|name| format!("resource \"terraform_data\" \"{name}\" {{}}\n")).concat();
-        let thing = "resource \"kit_thing\" \"t\" {\n  name = terraform_data.name.id\n  one {\n    a = terraform_data.single.id\n    \
+        let configuration = "resource \"kit_thing\" \"t\" {\n  name = terraform_data.name.id\n  one {\n    a = terraform_data.single.id\n    \
                      b = terraform_data.second.id\n  }\n  item {\n    k = terraform_data.list.id\n  }\n  dynamic \"grp\" {\n    \
                      for_each = [terraform_data.over.id]\n    content {\n      a = terraform_data.made.id\n    }\n  }\n}\n";
         // What is there already is not looked at.
-        folder.write("main.tf", &format!("{}{sources}{thing}", crate::generated_configurations::kit::REQUIREMENT));
+        folder.write(
+            "main.tf",
+            &format!("{}{sources}{configuration}", crate::generated_configurations::kit::REQUIREMENT),
+        );
         folder.ok(&["init"]);
         folder.ok(&["apply", "-auto-approve"]);
         folder.write("output.tf", &format!("output \"o\" {{\n  value = [kit_thing.t.{part}]\n}}\n"));
@@ -182,7 +185,11 @@ fn what_a_part_of_an_object_stands_on_is_relevant_as_far_as_its_schema_tells_it_
     assert_eq!(relevant("grp.a"), "made over");
     assert_eq!(relevant("grp.b"), "over");
     assert_eq!(relevant("item[0].k"), "", "one block of several leads no further");
-    assert_eq!(relevant("item[*].k"), "list made name over second single", "all of them stand for all of the body");
+    assert_eq!(
+        relevant("item[*].k"),
+        "list made name over second single",
+        "references to all parts are one reference to the body"
+    );
 }
 
 /// The document of a plan of these files.
@@ -229,7 +236,7 @@ fn workspace_warning_uses_the_written_name() {
 }
 
 #[test]
-fn a_state_says_which_outputs_are_deprecated() {
+fn state_document_marks_deprecated_outputs() {
     let folder = Folder::new();
     folder.write(
         "main.tofu",
@@ -250,7 +257,7 @@ fn a_state_says_which_outputs_are_deprecated() {
 }
 
 #[test]
-fn data_that_gets_a_count_says_where_it_was() {
+fn data_source_with_new_count_has_previous_address() {
     let folder = Folder::new();
     let data = |count: &str, path: &str| {
         format!(

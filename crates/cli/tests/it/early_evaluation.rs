@@ -5,7 +5,7 @@ use crate::common::Folder;
 const BACKEND: &str = "variable \"place\" {\n  default = \"one\"\n}\nlocals {\n  file = \"${var.place}.tfstate\"\n}\nterraform {\n  backend \"local\" {\n    path = local.file\n  }\n}\noutput \"o\" {\n  value = 1\n}\n";
 
 #[test]
-fn arguments_of_the_backend_may_depend_on_variables_and_local_values() {
+fn backend_arguments_may_use_variables_and_locals() {
     let folder = Folder::new();
     folder.write("main.tf", BACKEND);
     folder.ok(&["init"]);
@@ -20,7 +20,7 @@ fn arguments_of_the_backend_may_depend_on_variables_and_local_values() {
 }
 
 #[test]
-fn commands_about_the_state_find_it_with_the_values_of_variables() {
+fn state_commands_evaluate_backend_variables() {
     let folder = Folder::new();
     folder.write("main.tf", &format!("{BACKEND}resource \"terraform_data\" \"a\" {{}}\n"));
     let two = |words: &[&str], more: &[&str]| folder.ok(&[words, &["-var", "place=two"], more].concat());
@@ -38,7 +38,7 @@ fn commands_about_the_state_find_it_with_the_values_of_variables() {
 }
 
 #[test]
-fn refresh_and_import_know_the_variables_that_sources_of_modules_depend_on() {
+fn refresh_and_import_evaluate_module_source_variables() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -53,7 +53,7 @@ fn refresh_and_import_know_the_variables_that_sources_of_modules_depend_on() {
 }
 
 #[test]
-fn commands_about_providers_know_the_variables_that_sources_of_modules_depend_on() {
+fn provider_commands_evaluate_module_source_variables() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -81,7 +81,7 @@ fn unknown_backend_argument_is_reported_at_its_location() {
 }
 
 #[test]
-fn the_workspace_is_known_before_planning() {
+fn workspace_is_known_before_planning() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -95,7 +95,7 @@ fn the_workspace_is_known_before_planning() {
 }
 
 #[test]
-fn a_saved_plan_keeps_the_values_that_sources_of_modules_depend_on() {
+fn saved_plan_stores_module_source_variables() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -110,7 +110,7 @@ fn a_saved_plan_keeps_the_values_that_sources_of_modules_depend_on() {
 }
 
 #[test]
-fn a_version_that_turns_out_to_be_null_is_none() {
+fn null_module_version_is_no_constraint() {
     let folder = Folder::new();
     let main = |version: &str| {
         format!(

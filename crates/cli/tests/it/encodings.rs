@@ -9,7 +9,7 @@ fn write_bytes(folder: &Folder, name: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn comments_in_other_encodings_stop_no_command() {
+fn comments_in_other_encodings_are_accepted() {
     let folder = Folder::new();
     write_bytes(
         &folder,
@@ -65,7 +65,7 @@ fn latin1_name(folder: &Folder, bytes: &[u8]) -> PathBuf {
 
 #[cfg(unix)]
 #[test]
-fn files_whose_names_are_not_utf8_are_configuration_too() {
+fn files_with_non_utf8_names_are_read() {
     let folder = Folder::new();
     // Both names look the same where bytes are replaced.
     for (name, output) in [(&b"caf\xe9.tf"[..], "one"), (b"caf\xe8.tf", "two")] {

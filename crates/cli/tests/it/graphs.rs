@@ -79,7 +79,7 @@ fn operations() {
 }
 
 #[test]
-fn what_only_the_state_still_has_is_drawn() {
+fn orphans_are_drawn() {
     let mut story = Scenario::new("graph_of_orphans", "");
     story.write("m/main.tf", MODULE);
     story.change(CONFIGURATION);
@@ -96,9 +96,9 @@ fn what_only_the_state_still_has_is_drawn() {
 }
 
 #[test]
-fn outputs_whose_blocks_are_gone_are_drawn_where_everything_goes() {
+fn removed_outputs_are_drawn_in_destroy_graphs() {
     let resource = "resource \"terraform_data\" \"one\" {}\n";
-    let mut story = Scenario::new("graph_of_outputs_that_go", resource);
+    let mut story = Scenario::new("graph_of_removed_outputs", resource);
     story.change(&format!("{resource}output \"gone\" {{\n  value = 1\n}}\n"));
     story.run(&["apply", "-auto-approve"]);
     story.change(resource);
@@ -110,24 +110,24 @@ fn outputs_whose_blocks_are_gone_are_drawn_where_everything_goes() {
 
 #[test]
 fn draw_cycles_highlights_cycles() {
-    let circle = "resource \"terraform_data\" \"one\" {\n  input = local.two\n}\n\
+    let cycle = "resource \"terraform_data\" \"one\" {\n  input = local.two\n}\n\
                   resource \"terraform_data\" \"two\" {\n  input = terraform_data.three.id\n}\n\
                   resource \"terraform_data\" \"three\" {\n  input = terraform_data.two.id\n}\n\
                   locals {\n  two = terraform_data.two.id\n}\n";
-    let mut story = Scenario::new("graph_with_circles", "resource \"terraform_data\" \"one\" {}\n");
+    let mut story = Scenario::new("graph_with_cycles", "resource \"terraform_data\" \"one\" {}\n");
     story.run(&["apply", "-auto-approve"]);
-    story.change(circle);
+    story.change(cycle);
     for kind in ["plan", "apply"] {
         story.run(&["graph", "-draw-cycles", &format!("-type={kind}")]);
     }
     story.end();
     let folder = Folder::new();
-    folder.write("main.tf", circle);
+    folder.write("main.tf", cycle);
     assert!(folder.fails(&["graph", "-type=plan"]).contains("Cycle: "));
 }
 
 #[test]
-fn a_graph_needs_a_state_that_can_be_read() {
+fn graph_requires_a_readable_state() {
     let folder = Folder::new();
     folder.write("main.tf", CONFIGURATION).write("m/main.tf", MODULE);
     folder.write("terraform.tfstate", "{\"version\": 99}");
@@ -135,7 +135,7 @@ fn a_graph_needs_a_state_that_can_be_read() {
 }
 
 #[test]
-fn a_flow_chart_has_all_nodes_of_an_operation() {
+fn mermaid_graph_has_all_nodes() {
     let folder = Folder::new();
     folder.write("main.tf", CONFIGURATION).write("m/main.tf", MODULE);
     let chart = folder.ok(&["graph", "-type=plan", "-format=mermaid"]);
@@ -146,7 +146,7 @@ fn a_flow_chart_has_all_nodes_of_an_operation() {
 }
 
 #[test]
-fn other_types_are_refused() {
+fn unknown_graph_types_are_rejected() {
     let folder = Folder::new();
     folder.write("main.tf", "");
     assert!(folder.fails(&["graph", "-type=everything"]).contains("Unsupported graph type"));

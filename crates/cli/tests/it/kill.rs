@@ -61,7 +61,7 @@ fn kill_after(child: Child, moment: Duration) {
 }
 
 /// The addresses and identifiers of objects that a run said it had made.
-fn told(folder: &Folder) -> Vec<(String, String)> {
+fn reported(folder: &Folder) -> Vec<(String, String)> {
     let said = folder.read("said");
     let made = said.lines().filter_map(|line| {
         let (address, rest) = line.split_once(": Creation complete after ")?;
@@ -110,21 +110,21 @@ fn survive(moment: Duration, number: usize) -> bool {
         arguments = &["-var=value=second", "-var=retention=14"];
     }
     kill_after(start(&folder, arguments), moment);
-    let mut made = told(&folder);
+    let mut made = reported(&folder);
     let said = folder.read("said");
-    let under_way = (said.contains(": Creating...") || said.contains(": Modifying...")) && !said.contains("complete!");
+    let in_flight = (said.contains(": Creating...") || said.contains(": Modifying...")) && !said.contains("complete!");
     if number % 5 == 4 {
         kill_after(start(&folder, arguments), moment / 2);
-        made.extend(told(&folder));
+        made.extend(reported(&folder));
     }
     let goes_on = [&["apply", "-auto-approve"], arguments].concat();
     let ran = folder.run(&goes_on);
     whole(&folder, &ran, arguments, &what);
     let known = known(&folder);
     for object in made {
-        assert!(known.contains(&object), "{what}: {object:?} was told and is lost\n{}", ran.out);
+        assert!(known.contains(&object), "{what}: {object:?} was reported and is missing from the state\n{}", ran.out);
     }
-    under_way
+    in_flight
 }
 
 #[test]
@@ -139,17 +139,17 @@ fn killed_run_loses_nothing_and_creates_nothing_twice() {
     whole(&folder, &ran, &[], "not killed");
     println!("a run takes {takes:?}");
     let moments: Vec<Duration> = (0..kills).map(|number| moment(&mut random, takes, number, kills)).collect();
-    let under_way = AtomicUsize::new(0);
+    let in_flight = AtomicUsize::new(0);
     each(kills, |number| {
-        under_way.fetch_add(usize::from(survive(moments[number], number)), Ordering::Relaxed);
+        in_flight.fetch_add(usize::from(survive(moments[number], number)), Ordering::Relaxed);
     });
-    let under_way = under_way.into_inner();
-    println!("{under_way} of {kills} runs were killed while they made objects");
+    let in_flight = in_flight.into_inner();
+    println!("{in_flight} of {kills} runs were killed while they made objects");
     // How many is for the reader: a slow machine must not decide.
 }
 
 /// Ten queues that are there already, and where they were put away.
-fn made_elsewhere() -> (String, Vec<String>) {
+fn provisioned_emulator() -> (String, Vec<String>) {
     let folder = Folder::new();
     folder.write("main.tf", &format!("{HEAD}{QUEUES}"));
     folder.ok(&["apply", "-auto-approve", "-var=delay=0ms"]);
@@ -179,10 +179,10 @@ resource "awscc_sqs_queue" "it" {
 "#;
 
 #[test]
-fn killed_at_any_moment_imports_are_known_or_not_begun() {
+fn killed_import_is_recorded_or_not_started() {
     let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(4);
     let mut random = SplitMix(seed());
-    let (estate, ids) = made_elsewhere();
+    let (estate, ids) = provisioned_emulator();
     let blocks: String = (0..)
         .zip(&ids)
         .map(|(n, id)| format!("import {{\n  to = awscc_sqs_queue.it[{n}]\n  id = {id:?}\n}}\n"))
@@ -257,14 +257,14 @@ fn killed_run_keeps_all_reported_results() {
             arguments = &["-var=value=second"];
         }
         kill_after(start(&run, arguments), moments[number]);
-        let made = told(&run);
+        let made = reported(&run);
         let listed = run.run(&["state", "list"]);
         assert_eq!(listed.code, i32::from(listed.err.contains("No state file was found")), "{what}\n{}", listed.err);
         run.ok(&[&["apply", "-auto-approve"], arguments].concat());
         let known = known(&run);
         assert_eq!(known.len(), 1500, "{what}");
         for object in made {
-            assert!(known.contains(&object), "{what}: {object:?} was told and is lost");
+            assert!(known.contains(&object), "{what}: {object:?} was reported and is missing from the state");
         }
         if number % 2 == 1 {
             let kept = known.intersection(&before).count();
@@ -284,7 +284,7 @@ fn slow() -> Folder {
 }
 
 #[test]
-fn interrupted_once_what_runs_is_finished_and_saved() {
+fn first_interrupt_finishes_and_saves_operations_in_flight() {
     let folder = slow();
     let mut child = start(&folder, &["-var=delay=1500ms"]);
     until_said(&folder, ": Creating...", 10);
@@ -303,7 +303,7 @@ fn interrupted_once_what_runs_is_finished_and_saved() {
 }
 
 #[test]
-fn interrupted_twice_it_stops_now_and_saves_all_the_same() {
+fn second_interrupt_stops_immediately_and_saves() {
     let folder = slow();
     let mut child = start(&folder, &["-var=delay=5s", "-parallelism=5"]);
     until_said(&folder, ": Creating...", 5);
@@ -325,7 +325,7 @@ fn interrupted_twice_it_stops_now_and_saves_all_the_same() {
 }
 
 #[test]
-fn interrupted_at_the_prompt_nothing_changes() {
+fn interrupt_at_the_prompt_changes_nothing() {
     let folder = slow();
     let said = File::create(folder.path("said")).unwrap();
     let mut command = folder.command(&["apply"]);
@@ -398,7 +398,7 @@ fn state_objects(folder: &Folder) -> Vec<Json> {
 }
 
 #[test]
-fn an_object_that_is_not_to_be_destroyed_is_not_although_its_block_goes_right_after() {
+fn destroy_false_is_kept_after_kill_if_the_block_is_removed() {
     let folder = Folder::new();
     folder.write("main.tf", &queue(KEPT));
     killed(&folder, &[], ": Creating...");
@@ -409,7 +409,7 @@ fn an_object_that_is_not_to_be_destroyed_is_not_although_its_block_goes_right_af
 }
 
 #[test]
-fn nor_is_one_whose_change_would_have_said_so() {
+fn destroy_false_of_a_killed_update_is_kept_if_the_block_is_removed() {
     let folder = Folder::new();
     folder.write("main.tf", &queue(""));
     folder.ok(&["apply", "-auto-approve"]);
@@ -421,7 +421,7 @@ fn nor_is_one_whose_change_would_have_said_so() {
 }
 
 #[test]
-fn one_that_may_be_destroyed_is() {
+fn destroyable_object_of_a_killed_run_is_destroyed() {
     let folder = Folder::new();
     folder.write("main.tf", &queue(""));
     killed(&folder, &[], ": Creating...");

@@ -35,7 +35,7 @@ const APPLY: &[&str] = &["apply", "-auto-approve"];
 const PLAN: &[&str] = &["plan"];
 
 #[test]
-fn pl_26_an_import_block_is_planned_applied_and_then_done() {
+fn pl_26_import_block_is_planned_applied_and_idempotent() {
     let main = "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n";
     let (folder, texts) = steps(main, &[PLAN, APPLY, PLAN]);
     assert!(texts[0].contains("# (imported from \"abc\")"), "{}", texts[0]);
@@ -46,7 +46,7 @@ fn pl_26_an_import_block_is_planned_applied_and_then_done() {
 }
 
 #[test]
-fn pl_26_a_replacement_of_an_imported_object_is_warned_of() {
+fn pl_26_replacement_of_an_imported_object_is_warned_about() {
     let main = "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {\n  triggers_replace = 1\n}\n";
     let (_, texts) = steps(main, &[PLAN]);
     assert!(texts[0].contains("# Warning: this will destroy the imported resource"), "{}", texts[0]);
@@ -68,7 +68,7 @@ fn pl_26_messages_and_document_of_an_import() {
 }
 
 #[test]
-fn pl_80_import_taint_untaint_and_refresh_as_people_know_them() {
+fn pl_80_import_taint_untaint_and_refresh_match_terraform() {
     let main = "resource \"terraform_data\" \"a\" {\n}\n";
     let (folder, texts) = steps(
         main,
@@ -136,7 +136,7 @@ resource "terraform_data" "a" {
 "#;
 
 #[test]
-fn provisioners_run_when_an_object_is_created_and_before_it_is_destroyed() {
+fn provisioners_run_after_creation_and_before_destruction() {
     let (_, texts) = steps(PROVISIONED, &[APPLY, PLAN, &["destroy", "-auto-approve"]]);
     assert!(texts[0].contains("terraform_data.a (local-exec): hello"), "{}", texts[0]);
     assert!(texts[0].contains("terraform_data.a (local-exec): wrong"), "{}", texts[0]);
@@ -145,7 +145,7 @@ fn provisioners_run_when_an_object_is_created_and_before_it_is_destroyed() {
 }
 
 #[test]
-fn a_failing_creation_provisioner_leaves_the_object_tainted() {
+fn failing_creation_provisioner_taints_the_object() {
     let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"echo partly; exit 4\"\n  }\n}\n";
     let (folder, texts) = steps(main, &[APPLY, PLAN]);
     assert!(texts[0].contains("exit status 4"), "{}", texts[0]);
@@ -154,7 +154,7 @@ fn a_failing_creation_provisioner_leaves_the_object_tainted() {
 }
 
 #[test]
-fn a_failing_destruction_provisioner_keeps_the_object() {
+fn failing_destruction_provisioner_keeps_the_object() {
     let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    when = destroy\n    command = \"exit 7\"\n  }\n}\n";
     let (folder, texts) = steps(main, &[APPLY, &["destroy", "-auto-approve"]]);
     assert!(texts[1].contains("exit status 7"), "{}", texts[1]);
@@ -162,7 +162,7 @@ fn a_failing_destruction_provisioner_keeps_the_object() {
 }
 
 #[test]
-fn a_provisioner_that_is_not_there_is_found_before_anything_is_done() {
+fn unknown_provisioner_is_reported_before_any_change() {
     let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"other\" {\n    content = \"x\"\n  }\n}\n";
     let folder = Folder::new();
     folder.write("main.tf", main);
@@ -170,7 +170,7 @@ fn a_provisioner_that_is_not_there_is_found_before_anything_is_done() {
 }
 
 #[test]
-fn objects_are_imported_into_blocks_that_are_written_only_afterwards() {
+fn objects_are_imported_without_resource_blocks() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -193,7 +193,7 @@ fn an_import_needs_a_configuration_and_a_managed_resource() {
 }
 
 #[test]
-fn pl_25_an_object_that_has_moved_and_is_let_go_of_says_where_it_was() {
+fn pl_25_moved_and_forgotten_object_shows_its_previous_address() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(APPLY);

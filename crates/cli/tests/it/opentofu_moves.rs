@@ -29,7 +29,7 @@ fn changes(folder: &Folder) -> Vec<String> {
 }
 
 #[test]
-fn a_call_keeps_its_one_instance_when_it_gets_count_and_when_it_loses_it() {
+fn module_instance_is_kept_when_count_is_added_or_removed() {
     let folder = made("main.tofu", PLAIN);
     folder.write("main.tofu", COUNTED);
     let expected =
@@ -57,7 +57,7 @@ fn nested_modules_of_excluded_calls_are_kept() {
 }
 
 #[test]
-fn what_a_moved_block_says_of_the_call_counts_more() {
+fn moved_block_overrides_implied_move() {
     let folder = made("main.tofu", PLAIN);
     let moved = "moved {\n  from = module.m\n  to   = module.m[1]\n}\n";
     folder.write("main.tofu", &format!("{COUNTED}{moved}"));
@@ -67,7 +67,7 @@ fn what_a_moved_block_says_of_the_call_counts_more() {
 }
 
 #[test]
-fn what_is_at_the_other_address_stays_there() {
+fn implied_move_keeps_object_at_target_address() {
     let folder = made("main.tofu", COUNTED);
     folder.ok(&["state", "mv", "module.m[1].terraform_data.x", "module.m.terraform_data.x"]);
     let expected = [
@@ -94,7 +94,7 @@ fn module_call_migration_depends_on_tool() {
 const SWITCHED: &str = "variable \"on\" {\n  default = true\n}\nresource \"terraform_data\" \"a\" {\n  lifecycle {\n    enabled = var.on\n  }\n}\n";
 
 #[test]
-fn an_object_that_is_switched_off_goes_with_that_reason() {
+fn disabled_object_is_destroyed_with_its_reason() {
     let folder = Folder::new();
     folder.write("main.tf", SWITCHED);
     folder.ok(&["apply", "-auto-approve"]);
@@ -105,7 +105,7 @@ fn an_object_that_is_switched_off_goes_with_that_reason() {
 }
 
 #[test]
-fn what_is_switched_off_may_be_moved_on() {
+fn disabled_resource_may_be_moved() {
     let folder = Folder::new();
     folder.write("main.tf", SWITCHED);
     folder.ok(&["apply", "-auto-approve"]);
@@ -118,7 +118,7 @@ fn what_is_switched_off_may_be_moved_on() {
 }
 
 #[test]
-fn so_may_a_module() {
+fn disabled_module_may_be_moved() {
     let folder = Folder::new();
     let call = |name: &str, more: &str| format!("module \"{name}\" {{\n  source = \"./m\"\n{more}}}\n");
     folder.write("m/main.tf", "resource \"terraform_data\" \"x\" {}\n").write("main.tf", &call("a", ""));
@@ -131,7 +131,7 @@ fn so_may_a_module() {
 }
 
 #[test]
-fn what_is_switched_off_is_null_and_still_of_its_type() {
+fn disabled_resource_is_null_of_its_type() {
     let folder = Folder::new();
     let kept = "resource \"terraform_data\" \"kept\" {\n  input = terraform_data.a\n}\n";
     folder.write("main.tf", SWITCHED).write("kept.tf", kept);

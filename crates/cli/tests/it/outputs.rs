@@ -31,7 +31,7 @@ fn is_pipe(path: &Path) -> bool {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_below_standard_output_is_an_error_of_every_command() {
+fn failed_write_to_standard_output_fails_every_command() {
     let folder = applied();
     let commands: [&[&str]; 17] = [
         &["-help"],
@@ -66,7 +66,7 @@ fn a_full_disk_below_standard_output_is_an_error_of_every_command() {
 }
 
 #[test]
-fn a_reader_that_wants_no_more_is_no_error() {
+fn closed_pipe_is_not_an_error() {
     let folder = applied();
     for arguments in [&["show", "-json"][..], &["plan"], &["metadata", "functions", "-json"]] {
         let mut child = folder.command(arguments).spawn().unwrap();
@@ -76,7 +76,7 @@ fn a_reader_that_wants_no_more_is_no_error() {
 }
 
 #[test]
-fn a_plan_goes_through_a_pipe() {
+fn plan_is_written_to_a_pipe() {
     let folder = applied();
     folder.write("main.tf", &OUTPUT.replace("\"x\"", "\"y\""));
     let pipe = pipe(&folder);
@@ -96,7 +96,7 @@ fn a_plan_goes_through_a_pipe() {
 }
 
 #[test]
-fn a_state_is_not_written_into_a_pipe_and_nothing_is_made() {
+fn state_path_that_is_a_pipe_is_rejected_before_changes() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     let pipe = pipe(&folder);
@@ -144,7 +144,7 @@ fn directory_as_plan_file_gets_advice() {
 }
 
 #[test]
-fn a_plugin_directory_that_does_not_exist_is_refused() {
+fn missing_plugin_directory_is_rejected() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     for given in ["-plugin-dir=nope", "-plugin-dir=main.tf"] {
@@ -154,7 +154,7 @@ fn a_plugin_directory_that_does_not_exist_is_refused() {
 }
 
 #[test]
-fn an_unreadable_selected_workspace_is_not_the_default_one() {
+fn unreadable_workspace_selection_is_an_error() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     std::fs::create_dir_all(folder.path(".terraform")).unwrap();
@@ -164,7 +164,7 @@ fn an_unreadable_selected_workspace_is_not_the_default_one() {
 }
 
 #[test]
-fn a_log_that_cannot_be_had_as_asked_for_is_reported() {
+fn unusable_log_settings_are_reported() {
     let run = |level: &str, path: &str| {
         let folder = Folder::new().with("TF_LOG", level).with("TF_LOG_PATH", path);
         folder.run(&["version"])

@@ -23,7 +23,7 @@ fn messages(ran: &Ran) -> Vec<Json> {
 }
 
 #[test]
-fn apply_prints_a_state_that_can_be_written_nowhere() {
+fn apply_prints_an_unwritable_state() {
     let folder = folder("");
     let ran = folder.run_limited(LIMIT, &["apply", "-auto-approve"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
@@ -37,7 +37,7 @@ fn apply_prints_a_state_that_can_be_written_nowhere() {
 }
 
 #[test]
-fn apply_in_json_prints_it_as_a_message() {
+fn apply_in_json_prints_an_unwritable_state_as_message() {
     let folder = folder("");
     let ran = folder.run_limited(LIMIT, &["apply", "-auto-approve", "-json"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
@@ -50,7 +50,7 @@ fn apply_in_json_prints_it_as_a_message() {
 }
 
 #[test]
-fn import_prints_a_state_that_can_be_written_nowhere() {
+fn import_prints_an_unwritable_state() {
     let folder = folder(
         "terraform {\n  required_providers {\n    awscc = { source = \"hashicorp/awscc\" }\n  }\n}\nprovider \"awscc\" {\n  \
          region   = \"eu-central-1\"\n  emulator = {}\n}\nresource \"awscc_sqs_queue\" \"made\" {\n  queue_name = \"jobs\"\n}\n",

@@ -115,7 +115,7 @@ fn meddle(folder: &Folder, seconds: u32) {
 }
 
 #[test]
-fn pl_65_a_plan_that_does_not_read_or_only_reads_is_kept_as_such() {
+fn pl_65_refresh_options_are_stored_in_the_plan() {
     let folder = folder(QUEUE);
     folder.ok(&["apply", "-auto-approve"]);
     meddle(&folder, 77);
@@ -134,7 +134,7 @@ fn lc_22_relevant_drift_is_shown_and_all_drift_with_refresh_only() {
     const HEADING: &str = "Objects have changed outside of Terraform";
     let folder = folder(QUEUE);
     folder.ok(&["apply", "-auto-approve"]);
-    assert!(!folder.ok(&["plan", "-refresh-only"]).contains(HEADING), "what was read back as it was is no change");
+    assert!(!folder.ok(&["plan", "-refresh-only"]).contains(HEADING), "an unchanged refreshed object is no change");
     meddle(&folder, 77);
     assert!(!folder.ok(&["plan"]).contains(HEADING), "nothing follows from it");
     let looked = folder.ok(&["plan", "-refresh-only"]);
@@ -231,7 +231,7 @@ resource "terraform_data" "user" {{
 
 /// Large plans are written in groups, and read by two threads, while a third works out what depends on what.
 #[test]
-fn a_plan_that_failed_is_refused_and_leaves_the_state_as_it_was() {
+fn errored_plan_is_rejected_and_leaves_the_state_unchanged() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
@@ -292,7 +292,7 @@ fn apply_of_saved_plan_rejects_undeclared_variables() {
 
 /// As Terraform 1.15: what only the state takes in is reported by the plan, not again by the apply of its file.
 #[test]
-fn messages_of_a_saved_plan_leave_out_what_nothing_is_done_for() {
+fn saved_plan_messages_omit_unchanged_resources() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
@@ -307,7 +307,7 @@ fn messages_of_a_saved_plan_leave_out_what_nothing_is_done_for() {
 }
 
 #[test]
-fn a_plan_belongs_to_the_workspace_it_was_made_in() {
+fn saved_plan_belongs_to_its_workspace() {
     let folder = folder("resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["workspace", "new", "dev"]);
     folder.ok(&["plan", "-out=p"]);
@@ -323,7 +323,7 @@ fn a_plan_belongs_to_the_workspace_it_was_made_in() {
 }
 
 #[test]
-fn ephemeral_variables_have_a_value_in_both_runs_or_in_none() {
+fn ephemeral_variables_are_set_in_both_runs_or_neither() {
     let text =
         "variable \"e\" {\n  ephemeral = true\n  default   = \"usual\"\n}\nvariable \"n\" {\n  ephemeral = true\n}\n";
     let folder = folder(&format!("{text}resource \"terraform_data\" \"a\" {{}}\n"));

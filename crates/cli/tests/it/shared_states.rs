@@ -66,7 +66,7 @@ fn killed_run_leaves_readable_state() {
 
 #[cfg(unix)]
 #[test]
-fn folders_that_link_to_one_state_share_its_journal() {
+fn directories_that_link_to_one_state_share_its_journal() {
     let folder = Folder::new();
     folder.write("main.tf", SLOW).write("shared/note", "");
     std::os::unix::fs::symlink("shared/real.tfstate", folder.path("terraform.tfstate")).unwrap();
@@ -169,7 +169,7 @@ fn state_with_the_largest_serial_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn results_that_no_file_can_take_are_printed() {
+fn unwritable_results_are_printed() {
     let folder = Folder::new();
     let block = |n: usize| format!("resource \"terraform_data\" \"b{n}\" {{\n  input = \"{n}\"\n}}\n");
     folder.write("main.tf", &(0..300).map(block).collect::<String>());
@@ -254,14 +254,14 @@ fn meet(first: &Folder, second: &Folder) {
 }
 
 #[test]
-fn two_of_us_wait_for_each_other() {
+fn concurrent_runs_wait_for_the_lock() {
     let folder = Folder::new();
     folder.write("main.tf", &slow("a", 3));
     meet(&folder, &folder);
 }
 
 #[test]
-fn of_several_that_wait_each_gets_its_turn() {
+fn each_waiting_run_gets_the_lock() {
     let folder = Folder::new();
     folder.write("main.tf", &slow("a", 1)).write("more.tf", "resource \"terraform_data\" \"each\" {\n  count = 3\n}\n");
     let targets = ["-target=terraform_data.a", "-target=terraform_data.each[0]", "-target=terraform_data.each[1]"];
@@ -278,7 +278,7 @@ fn of_several_that_wait_each_gets_its_turn() {
 }
 
 #[test]
-fn terraform_waits_for_us_and_we_for_terraform() {
+fn terraform_and_groma_wait_for_the_lock_of_the_other() {
     let Some(program) = terraform() else {
         println!("skipped: no terraform");
         return;

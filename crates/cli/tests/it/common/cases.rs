@@ -19,13 +19,13 @@ pub fn files<'a>(text: &'a str, first: &'a str) -> Vec<(&'a str, String)> {
 /// Severity, place and summary of a diagnostic, and what is deprecated.
 pub fn line(diagnostic: &serde_json::Value) -> String {
     let range = &diagnostic["range"];
-    let place = match range["filename"].as_str() {
+    let location = match range["filename"].as_str() {
         Some(file) => format!("{file}:{}", range["start"]["line"]),
         None => String::from("-"),
     };
     let text = |name: &str| diagnostic[name].as_str().unwrap_or_default().to_owned();
     let origin = diagnostic["deprecation_origin_description"].as_str().map(|origin| format!(" ({origin})"));
-    format!("{} {place} {}{}", text("severity"), in_order(&text("summary")), origin.unwrap_or_default())
+    format!("{} {location} {}{}", text("severity"), in_order(&text("summary")), origin.unwrap_or_default())
 }
 
 /// The summary in such a line.

@@ -22,7 +22,7 @@ const RECORDED: std::ops::Range<u64> = 5000..5024;
 const THREADS: usize = 3;
 
 #[test]
-fn histories_keep_the_rules_as_terraform_does() {
+fn histories_match_terraform() {
     let Some(program) = terraform() else { return };
     let (first, count) = (setting("GROMA_SEED", 1), setting("GROMA_HISTORIES", 5));
     let found = Mutex::new((Counts::new(), 0_u64));
@@ -85,7 +85,7 @@ fn report(seed: u64, steps: &[Step], difference: &Difference, program: &Path) {
 }
 
 #[test]
-fn recorded_histories_go_as_they_went_in_terraform() {
+fn recorded_histories_match_terraform() {
     if std::env::var_os("GROMA_UPDATE").is_some() {
         let program = terraform().expect("the record is made from Terraform");
         let lines = Mutex::new(BTreeMap::new());
@@ -117,7 +117,7 @@ fn recorded_histories_go_as_they_went_in_terraform() {
 
 /// Terraform has no `-exclude`, so the same history without it is the measure: what was excluded is made up for by the next run.
 #[test]
-fn excluding_an_instance_delays_its_changes_and_breaks_no_order() {
+fn exclude_delays_changes_and_keeps_the_order() {
     let wrong = Mutex::new(Vec::new());
     in_parallel(EXCLUDED, |seed| {
         let steps: Vec<Step> =

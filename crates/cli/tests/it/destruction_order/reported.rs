@@ -56,7 +56,7 @@ fn surplus_instance_of_count_is_destroyed_after_its_user_is_updated() {
 }
 
 #[test]
-fn object_of_a_module_key_that_is_gone_is_destroyed_after_its_user_is_updated() {
+fn object_of_a_removed_module_key_is_destroyed_after_its_user_is_updated() {
     let mut scenario = Scenario::new(
         r#"
         module "m" {

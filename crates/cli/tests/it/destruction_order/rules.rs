@@ -3,7 +3,7 @@
 use super::scenario::{Programs, Scenario};
 
 #[test]
-fn od_01_steps_follow_what_their_configuration_refers_to_and_the_reads_that_it_needs() {
+fn od_01_steps_follow_their_references_and_reads() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "base" {
@@ -40,7 +40,7 @@ fn od_01_steps_follow_what_their_configuration_refers_to_and_the_reads_that_it_n
 }
 
 #[test]
-fn od_02_users_are_destroyed_first_also_where_their_blocks_are_gone() {
+fn od_02_users_are_destroyed_first_even_without_blocks() {
     let text = r#"
         ?all resource "cloud_object" "a" {
         ?all   name = "a"
@@ -101,7 +101,7 @@ fn od_03_replacement_destroy_first_destroys_users_first_and_creates_them_last() 
 }
 
 #[test]
-fn od_03_user_that_goes_for_good_is_destroyed_before_what_it_uses_is_updated() {
+fn od_03_removed_user_is_destroyed_before_its_dependency_is_updated() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "base" {
@@ -205,7 +205,7 @@ const GOING_MODULE: &str = r#"
 "#;
 
 #[test]
-fn od_05_objects_that_go_for_good_under_create_before_destroy_go_after_updates_of_their_users() {
+fn od_05_removed_objects_with_create_before_destroy_are_destroyed_after_updates_of_users() {
     let mut scenario = Scenario::new(GOING).with_module(GOING_MODULE);
     scenario.apply("v=1 keys=a,b more").apply("v=2 keys=b,c");
     for gone in ["delete keyed-a", "delete m-a", "delete block", "delete m-w"] {
@@ -215,7 +215,7 @@ fn od_05_objects_that_go_for_good_under_create_before_destroy_go_after_updates_o
 }
 
 #[test]
-fn od_06_other_objects_that_go_for_good_wait_for_updates_of_their_users() {
+fn od_06_other_removed_objects_wait_for_updates_of_their_users() {
     let mut scenario = Scenario::run_by(
         Programs::Groma,
         r#"
@@ -267,7 +267,7 @@ fn od_06_destruction_that_a_creation_needs_does_not_wait_for_updates_after_that_
 }
 
 #[test]
-fn od_07_deposed_object_goes_once_its_instance_is_healthy_and_its_users_are_updated() {
+fn od_07_deposed_object_is_destroyed_after_creation_and_updates_of_users() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "web" {
@@ -289,7 +289,7 @@ fn od_07_deposed_object_goes_once_its_instance_is_healthy_and_its_users_are_upda
 }
 
 #[test]
-fn od_08_destruction_that_waits_for_a_failed_step_does_not_happen() {
+fn od_08_destruction_that_waits_for_a_failed_step_is_skipped() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "web" {
@@ -395,7 +395,7 @@ fn od_09_create_before_destroy_is_recorded_with_dependencies() {
 }
 
 #[test]
-fn od_10_objects_of_a_provider_go_before_what_configures_it() {
+fn od_10_objects_of_a_provider_are_destroyed_before_its_dependencies() {
     let mut scenario = Scenario::new(
         r#"
         ?all resource "cloud_object" "cluster" {
@@ -413,7 +413,7 @@ fn od_10_objects_of_a_provider_go_before_what_configures_it() {
 }
 
 #[test]
-fn od_10_objects_of_a_provider_are_changed_before_the_old_cluster_goes_where_the_new_one_comes_first() {
+fn od_10_objects_of_a_provider_are_changed_before_a_create_first_cluster_is_destroyed() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "cluster" {

@@ -63,7 +63,7 @@ fn serve(stream: TcpStream, noted: &Mutex<Vec<Request>>) {
     let mut reader = BufReader::new(&stream);
     while let Some(request) = read(&mut reader) {
         noted.lock().unwrap().push(request.clone());
-        let (status, body) = match lent(&request).or_else(|| of_machine(&request)) {
+        let (status, body) = match credentials(&request).or_else(|| of_machine(&request)) {
             Some((status, body)) => (status, body),
             None => {
                 let (status, body) = answer(&request);
@@ -171,7 +171,7 @@ fn answer(request: &Request) -> (&'static str, Json) {
 }
 
 /// What the Security Token Service answers.
-fn lent(request: &Request) -> Option<(&'static str, String)> {
+fn credentials(request: &Request) -> Option<(&'static str, String)> {
     let action = request.body.strip_prefix("Action=")?.split('&').next()?;
     let keys = |id: &str| {
         format!(

@@ -19,18 +19,18 @@ fn without_keys(server: &Server, more: &str) -> Folder {
 }
 
 #[test]
-fn aws_lends_keys_to_its_machines() {
+fn aws_credentials_come_from_instance_metadata() {
     let server = Server::start();
-    let place = server.address();
-    let named = without_keys(&server, &format!("ec2_metadata_service_endpoint = \"{place}\""));
+    let url = server.address();
+    let named = without_keys(&server, &format!("ec2_metadata_service_endpoint = \"{url}\""));
     lives(&named);
     assert_eq!(asker(&server), "MACHINE");
     let asked = &server.requests("/latest/meta-data/iam")[0];
     assert_eq!(asked.header("x-aws-ec2-metadata-token"), "machine-token");
-    let at = |place: &str| without_keys(&server, "").with("AWS_EC2_METADATA_SERVICE_ENDPOINT", place);
+    let at = |url: &str| without_keys(&server, "").with("AWS_EC2_METADATA_SERVICE_ENDPOINT", url);
     for not_asked in [
-        at(&place).with("AWS_EC2_METADATA_DISABLED", "true"),
-        without_keys(&server, "skip_metadata_api_check = true").with("AWS_EC2_METADATA_SERVICE_ENDPOINT", &place),
+        at(&url).with("AWS_EC2_METADATA_DISABLED", "true"),
+        without_keys(&server, "skip_metadata_api_check = true").with("AWS_EC2_METADATA_SERVICE_ENDPOINT", &url),
     ] {
         let said = refused(&not_asked, &["apply", "-auto-approve"]);
         assert!(said.contains("instance metadata (EC2): switched off"), "{said}");
@@ -44,22 +44,22 @@ fn aws_lends_keys_to_its_machines() {
 }
 
 #[test]
-fn aws_lends_keys_to_its_containers() {
+fn aws_credentials_come_from_container_metadata() {
     let server = Server::start();
-    let place = format!("{}/container", server.address());
-    let at = |place: &str| without_keys(&server, "").with("AWS_CONTAINER_CREDENTIALS_FULL_URI", place);
-    lives(&at(&place).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "may"));
+    let url = format!("{}/container", server.address());
+    let at = |url: &str| without_keys(&server, "").with("AWS_CONTAINER_CREDENTIALS_FULL_URI", url);
+    lives(&at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "may"));
     assert_eq!(asker(&server), "CONTAINER");
-    let here = at(&place).with("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "token");
+    let here = at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "token");
     lives(here.write("token", "may"));
-    let said = refused(&at(&place).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "s3cret"), &["apply", "-auto-approve"]);
+    let said = refused(&at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "s3cret"), &["apply", "-auto-approve"]);
     assert!(said.contains("did not supply a key") && !said.contains("s3cret"), "{said}");
     let said = refused(&at("http://keys.example/"), &["apply", "-auto-approve"]);
     assert!(said.contains("did not supply a key"), "{said}");
 }
 
 #[test]
-fn profiles_take_on_roles() {
+fn profiles_assume_roles() {
     let server = Server::start();
     let config = "[profile base]\naws_access_key_id = BASE\naws_secret_access_key = hush\n\
                   [profile hop]\nrole_arn = arn:hop\nsource_profile = base\nrole_session_name = jumping\nexternal_id = e\nduration_seconds = 1800\n\
@@ -126,7 +126,7 @@ fn role_and_asker(request: &server::Request) -> Option<String> {
 }
 
 #[test]
-fn aws_lends_keys_for_the_role_that_the_environment_names() {
+fn aws_credentials_are_for_the_role_of_the_environment() {
     let server = Server::start();
     let here = without_keys(&server, "")
         .with("AWS_ROLE_ARN", "arn:environment")
@@ -141,7 +141,7 @@ fn aws_lends_keys_for_the_role_that_the_environment_names() {
 }
 
 #[test]
-fn azure_takes_certificates_of_clients() {
+fn azure_accepts_client_certificates() {
     let server = Server::start();
     let vault = format!(
         "vault_uri = \"{}/\"\nvault_key_name = \"the-key\"\nkey_length = 32\ntenant_id = \"tenant\"\nclient_id = \"c\"\n",
@@ -177,13 +177,13 @@ fn azure_takes_certificates_of_clients() {
 
 /// `gcp_kms` with these credentials of another place.
 fn federated(server: &Server, credentials: Json) -> Folder {
-    let place = format!("{}/google/", server.address());
+    let url = format!("{}/google/", server.address());
     let arguments = "kms_encryption_key = \"projects/p/key\"\nkey_length = 32\ncredentials = \"federation.json\"\n";
-    let here = folder(Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &place), "gcp_kms", arguments);
+    let here = folder(Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &url), "gcp_kms", arguments);
     let mut document = json!({
         "type": "external_account", "audience": "//iam/pool", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
-        "token_url": format!("{place}sts"),
-        "service_account_impersonation_url": format!("{place}impersonate"),
+        "token_url": format!("{url}sts"),
+        "service_account_impersonation_url": format!("{url}impersonate"),
     });
     document["credential_source"] = credentials;
     here.write("federation.json", &document.to_string());
@@ -191,14 +191,14 @@ fn federated(server: &Server, credentials: Json) -> Folder {
 }
 
 #[test]
-fn google_knows_who_asks_from_aws() {
+fn google_federates_aws_identities() {
     let server = Server::start();
-    let place = server.address();
+    let url = server.address();
     let source = json!({
         "environment_id": "aws1",
-        "region_url": format!("{place}/latest/zone"),
-        "url": format!("{place}/latest/meta-data/iam/security-credentials/"),
-        "imdsv2_session_token_url": format!("{place}/latest/api/token"),
+        "region_url": format!("{url}/latest/zone"),
+        "url": format!("{url}/latest/meta-data/iam/security-credentials/"),
+        "imdsv2_session_token_url": format!("{url}/latest/api/token"),
         "regional_cred_verification_url": "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15",
     });
     lives(&federated(&server, source.clone()));
@@ -242,7 +242,7 @@ fn unescaped(text: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn google_asks_programs_that_are_allowed() {
+fn google_runs_allowed_credential_programs() {
     let server = Server::start();
     let source = json!({ "executable": { "command": "sh identity.sh x", "timeout_millis": 5000 } });
     let at = |script: &str| {

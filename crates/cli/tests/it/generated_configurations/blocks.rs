@@ -146,12 +146,12 @@ impl Writer<'_, '_> {
     pub fn add_to(&mut self, pieces: &mut Vec<Piece>) {
         let piece = self.piece();
         let heads = |text: &str| text.lines().next().map(str::to_owned);
-        let takes_its_place = |other: &Piece| match piece.name {
+        let is_replacement = |other: &Piece| match piece.name {
             // Labels are there once.
             "m" => heads(&other.text) == heads(&piece.text),
             name => !repeats(name) && other.name == name,
         };
-        pieces.retain(|other| !takes_its_place(other));
+        pieces.retain(|other| !is_replacement(other));
         pieces.push(piece);
     }
 

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 use super::life::{Ended, Outcome, Step};
 use super::normalize::{
     blank, each_instance, remove, without_any_dependencies, without_dependencies_anywhere, without_dependencies_below,
-    without_deposed, without_empty_resources, without_members, without_outputs, without_prior_data, without_secrecy,
-    without_told_outputs, without_verdict,
+    without_deposed, without_empty_resources, without_members, without_outputs, without_prior_data,
+    without_reported_outputs, without_secrecy, without_verdict,
 };
 use crate::common::cases::assert_documented;
 use crate::common::normalization::first_difference;
@@ -194,7 +194,7 @@ const ROWS: &[Meant] = &[
         normalize: Without(|outcome| {
             remove(&mut outcome.plan, "", "output_changes");
             remove(&mut outcome.plan, "/prior_state/values", "outputs");
-            without_told_outputs(outcome);
+            without_reported_outputs(outcome);
         }),
     },
     Meant {

@@ -210,7 +210,7 @@ pub fn resource(random: &mut Random, name: String, known: Known<'_>) -> Resource
         Repetition::Map(_) => Some(random.pick(&["each.value", "each.value.n", "each.key"])),
     };
     if known.types == Types::WithBlocks && random.chance(75) {
-        return thing(random, name, known, repetition, own);
+        return any_resource(random, name, known, repetition, own);
     }
     let input = match own {
         Some(own) if random.chance(40) => Some(own.to_owned()),
@@ -229,7 +229,7 @@ pub fn resource(random: &mut Random, name: String, known: Known<'_>) -> Resource
 }
 
 /// The same of a type with blocks.
-fn thing(
+fn any_resource(
     random: &mut Random,
     name: String,
     known: Known<'_>,

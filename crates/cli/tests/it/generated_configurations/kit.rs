@@ -51,7 +51,7 @@ impl Kit {
 }
 
 fn provider() -> Scripted {
-    let thing = ResourceScript::new(schema())
+    let resource_script = ResourceScript::new(schema())
         .replace_on("table")
         .fault_for(Operation::Apply, "fails", Fault::ErrorAfter("it was made and is not right"))
         .fault_for(Operation::Apply, "refused", Fault::Error("it cannot be made"))
@@ -67,7 +67,7 @@ fn provider() -> Scripted {
             }
             response
         });
-    Scripted::new("kit").resource("kit_thing", thing)
+    Scripted::new("kit").resource("kit_thing", resource_script)
 }
 
 fn schema() -> Schema {
@@ -134,7 +134,7 @@ fn plan(request: &PlanRequest, mut response: PlanResponse) -> PlanResponse {
     if prior.is_null() || planned.is_null() || prior == planned {
         return response;
     }
-    let places = [
+    let nestings = [
         Path::root().attribute("one").attribute("a"),
         Path::root().attribute("cfg").attribute("p"),
         Path::root().attribute("item").position(0).attribute("v"),
@@ -144,7 +144,7 @@ fn plan(request: &PlanRequest, mut response: PlanResponse) -> PlanResponse {
         (Some(before), Some(after)) => before != after,
         _ => false,
     };
-    response.requires_replace.extend(places.into_iter().filter(changed));
+    response.requires_replace.extend(nestings.into_iter().filter(changed));
     response.planned_state = with(planned, "later", &Value::unknown(Type::String));
     response
 }

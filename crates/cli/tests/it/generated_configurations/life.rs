@@ -200,11 +200,11 @@ fn outcome(step: &Step, folder: &Folder) -> Outcome {
     let plan = plan_document(&run(&["show", "-json", "p"], &[]));
     let applied = Ended::of(&run(&["apply", "-input=false", "p"], &[]));
     let state = serde_json::from_str(&state_of(folder)).ok().map(in_order);
-    Outcome { command, planned, reported: told(&ran), plan: Some(plan), applied: Some(applied), state }
+    Outcome { command, planned, reported: reported(&ran), plan: Some(plan), applied: Some(applied), state }
 }
 
 /// The part of what is said that tells the actions and the changes of outputs.
-fn told(ran: &Ran) -> String {
+fn reported(ran: &Ran) -> String {
     let text = normalize_ids(&ran.out);
     let begins =
         |line: &&str| !line.contains("will perform the following actions:") && !line.starts_with("Changes to Outputs:");

@@ -85,7 +85,7 @@ fn without_data_below(module: &mut Json) {
 }
 
 /// What is reported ends where the changes of outputs are.
-pub fn without_told_outputs(outcome: &mut Outcome) {
+pub fn without_reported_outputs(outcome: &mut Outcome) {
     if let Some(at) = outcome.reported.find("Changes to Outputs:") {
         outcome.reported.truncate(at);
         outcome.reported.truncate(outcome.reported.trim_end().len());
@@ -93,7 +93,7 @@ pub fn without_told_outputs(outcome: &mut Outcome) {
 }
 
 pub fn without_outputs(outcome: &mut Outcome) {
-    without_told_outputs(outcome);
+    without_reported_outputs(outcome);
     blank(&mut outcome.state, "/outputs");
     remove(&mut outcome.plan, "/planned_values", "outputs");
     // A state of which nothing but outputs is planned is there with them only.

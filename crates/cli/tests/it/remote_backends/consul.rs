@@ -17,7 +17,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn whole_life_is_below_the_path() {
+fn lifecycle_uses_only_keys_below_the_path() {
     let server = ConsulServer::start();
     let project = Project::new(&configuration(&server.backend("team/state", "")));
     project.ok(&["init"]);

@@ -56,7 +56,7 @@ fn visit(url: &Url) -> String {
 }
 
 #[test]
-fn the_browser_brings_a_code_and_the_token_is_kept_for_its_owner_alone() {
+fn oauth_token_is_stored_readable_only_by_its_owner() {
     let server = host_with_oauth();
     let folder = folder(&server);
     let mut child = folder.command(&["login", &server.host()]).stderr(Stdio::inherit()).spawn().unwrap();
@@ -101,7 +101,7 @@ fn the_browser_brings_a_code_and_the_token_is_kept_for_its_owner_alone() {
 }
 
 #[test]
-fn a_host_that_refuses_says_why() {
+fn login_reports_the_reason_of_a_rejection() {
     let server = host_with_oauth();
     let folder = folder(&server);
     let mut child = folder.command(&["login", &server.host()]).spawn().unwrap();
@@ -120,7 +120,7 @@ fn a_host_that_refuses_says_why() {
 }
 
 #[test]
-fn nothing_happens_without_consent() {
+fn login_requires_consent() {
     let server = host_with_oauth();
     let folder = folder(&server);
     let ran = folder.run_with_input(&["login", &server.host()], "no\n");
@@ -134,7 +134,7 @@ fn nothing_happens_without_consent() {
 }
 
 #[test]
-fn a_token_that_was_made_by_hand_is_tried_before_it_is_kept() {
+fn pasted_token_is_verified_before_it_is_stored() {
     let server = Server::start(|request| match (&*request.path, request.token.as_deref()) {
         ("/.well-known/terraform.json", _) => Answer::json(r#"{"tfe.v2": "/api/v2/"}"#),
         ("/api/v2/account/details", Some("good")) => {
@@ -167,7 +167,7 @@ fn login_rejects_host_without_service_and_configured_token() {
 
 #[cfg(unix)]
 #[test]
-fn a_helper_keeps_tokens_and_forgets_them() {
+fn credentials_helper_stores_and_deletes_tokens() {
     use std::os::unix::fs::PermissionsExt;
     let server = Server::start(|request| match &*request.path {
         "/.well-known/terraform.json" => Answer::json(r#"{"tfe.v2": "/api/"}"#),
@@ -191,7 +191,7 @@ fn a_helper_keeps_tokens_and_forgets_them() {
 }
 
 #[test]
-fn a_helper_that_is_missing_is_missed_by_those_who_need_a_token() {
+fn missing_helper_is_an_error_only_if_a_token_is_needed() {
     let server = Server::start(|request| match &*request.path {
         "/.well-known/terraform.json" => Answer::json(r#"{"providers.v1": "/v1/"}"#),
         "/v1/acme/open/versions" => Answer::json(r#"{"versions": []}"#),

@@ -49,7 +49,7 @@ fn folder(server: &Server) -> Folder {
 }
 
 #[test]
-fn a_mirror_with_a_certificate_of_an_authority_of_the_company() {
+fn mirror_with_private_certificate_authority() {
     let server = Server::start(good);
     let folder = folder(&server);
     folder.ok(&["init"]);
@@ -62,7 +62,7 @@ fn a_mirror_with_a_certificate_of_an_authority_of_the_company() {
 }
 
 #[test]
-fn a_server_that_fails_once_is_asked_again() {
+fn failed_request_is_retried() {
     let count = AtomicUsize::new(0);
     let server = Server::start(move |request| match &*request.path {
         INDEX if count.fetch_add(1, Ordering::SeqCst) == 0 => Answer::status("500 Internal Server Error"),
@@ -73,7 +73,7 @@ fn a_server_that_fails_once_is_asked_again() {
 }
 
 #[test]
-fn a_server_that_keeps_failing_is_given_up() {
+fn persistent_failure_is_reported() {
     let server = Server::start(|_| Answer::status("503 Service Unavailable"));
     let folder = folder(&server).with("TF_REGISTRY_DISCOVERY_RETRY", "0");
     let said = folder.fails(&["init"]);
@@ -83,7 +83,7 @@ fn a_server_that_keeps_failing_is_given_up() {
 }
 
 #[test]
-fn a_slow_server_is_not_waited_for_for_ever() {
+fn slow_server_times_out() {
     let server = Server::start(|request| {
         std::thread::sleep(Duration::from_secs(5));
         good(request)
@@ -120,7 +120,7 @@ fn cut() -> Answer {
 }
 
 #[test]
-fn a_download_that_breaks_off_once_is_made_again() {
+fn interrupted_download_is_retried() {
     let count = AtomicUsize::new(0);
     let server = Server::start(move |request| match &*request.path {
         ARCHIVE if count.fetch_add(1, Ordering::SeqCst) == 0 => cut(),
@@ -131,7 +131,7 @@ fn a_download_that_breaks_off_once_is_made_again() {
 }
 
 #[test]
-fn a_download_that_breaks_off_leaves_nothing_behind() {
+fn failed_download_leaves_no_files() {
     let server = Server::start(|request| match &*request.path {
         ARCHIVE => cut(),
         _ => good(request),
@@ -143,7 +143,7 @@ fn a_download_that_breaks_off_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_run_that_is_killed_amid_a_download_leaves_no_temporary_file() {
+fn killed_download_leaves_no_temporary_file() {
     let server = Server::start(|request| {
         if request.path == ARCHIVE {
             std::thread::sleep(Duration::from_secs(2));
@@ -164,7 +164,7 @@ fn a_run_that_is_killed_amid_a_download_leaves_no_temporary_file() {
 }
 
 #[test]
-fn inits_at_the_same_time_share_one_cache() {
+fn concurrent_inits_share_one_cache() {
     let server = Server::start(|request| {
         if request.path == ARCHIVE {
             std::thread::sleep(Duration::from_millis(300));
@@ -200,7 +200,7 @@ fn inits_at_the_same_time_share_one_cache() {
 }
 
 #[test]
-fn what_is_in_the_cache_is_taken_only_if_the_lock_file_knows_it() {
+fn cached_package_is_used_only_if_locked() {
     let server = Server::start(good);
     let cache = tempfile::tempdir().unwrap();
     let cached = || folder(&server).with("TF_PLUGIN_CACHE_DIR", cache.path().to_str().unwrap());

@@ -91,7 +91,7 @@ fn folder(server: &Server) -> Folder {
 const TOOL: &str = "terraform {\n  required_providers {\n    tool = { source = \"example.com/acme/tool\" }\n  }\n}\n";
 
 #[test]
-fn a_provider_comes_from_a_mirror_in_a_registry() {
+fn provider_is_installed_from_an_oci_mirror() {
     let server = registry(|bytes| bytes);
     let folder = folder(&server);
     folder.write("main.tf", TOOL);
@@ -105,7 +105,7 @@ fn a_provider_comes_from_a_mirror_in_a_registry() {
 }
 
 #[test]
-fn a_module_comes_from_a_registry() {
+fn module_is_installed_from_an_oci_registry() {
     let server = registry(|bytes| bytes);
     let folder = folder(&server);
     let call = format!("module \"m\" {{\n  source = \"oci://{}/modules/vpc//inner?tag=v1\"\n}}\n", server.host());
@@ -122,7 +122,7 @@ fn a_module_comes_from_a_registry() {
 }
 
 #[test]
-fn what_has_another_digest_than_its_manifest_says_is_refused() {
+fn blob_with_wrong_digest_is_rejected() {
     let server = registry(|mut bytes| {
         bytes[0] ^= 1;
         bytes
@@ -135,7 +135,7 @@ fn what_has_another_digest_than_its_manifest_says_is_refused() {
 }
 
 #[test]
-fn an_identity_token_is_exchanged_for_one_to_work_with() {
+fn identity_token_is_exchanged_for_an_access_token() {
     let known = |request: &Request| {
         let asked: Vec<&str> = request.body.split('&').collect();
         ["grant_type=refresh_token", "refresh_token=who-i-am", "scope=pull"].iter().all(|field| asked.contains(field))

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::*;
 
 #[test]
-fn files_and_flags_that_are_not_there() {
+fn missing_files_and_unknown_flags() {
     let folder = folder(ONE);
     refuses(&folder, &["plan", "-var-file=nope.tfvars"], "Failed to read variables file", "nope.tfvars does not exist");
     refuses(&folder, &["plan", "-out=no/such/p"], "Failed to write plan file", "not saved in no/such/p");
@@ -28,7 +28,7 @@ fn files_and_flags_that_are_not_there() {
 
 /// As Terraform 1.15 says it: exit code and summary.
 #[test]
-fn command_lines_that_are_wrong() {
+fn invalid_command_lines() {
     let folder = built();
     let before = everything(&folder);
     let cases: [(&[&str], &str); 42] = [
@@ -116,7 +116,7 @@ fn reports_all_variable_errors_together() {
 }
 
 #[test]
-fn variables_that_nobody_gives() {
+fn missing_variables() {
     let folder = folder("variable \"need\" {}\noutput \"o\" {\n  value = var.need\n}\n");
     let summary = "No value for required variable";
     refuses(&folder, &["plan", "-input=false"], summary, "TF_VAR_need");
@@ -139,7 +139,7 @@ fn invalid_variable_value_names_its_source() {
 }
 
 #[test]
-fn approval_that_is_not_given() {
+fn missing_approval() {
     for (build, arguments) in [(false, &["apply"][..]), (true, &["destroy"]), (true, &["apply", "-destroy"])] {
         let folder = if build { built() } else { folder(ONE) };
         let before = everything(&folder);
@@ -155,7 +155,7 @@ fn approval_that_is_not_given() {
 }
 
 #[test]
-fn an_empty_name_of_a_file_or_an_output_is_none() {
+fn empty_file_and_output_names_are_errors() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n\noutput \"o\" {\n  value = 1\n}\n");
     folder.ok(&["apply", "-auto-approve", ""]);
@@ -169,7 +169,7 @@ fn an_empty_name_of_a_file_or_an_output_is_none() {
 }
 
 #[test]
-fn what_is_wrong_with_the_mode_of_destroy_and_refresh_is_a_message_for_programs_too() {
+fn mode_errors_of_destroy_and_refresh_are_json_messages() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
     for (arguments, summary) in [
@@ -190,7 +190,7 @@ fn invalid_cli_args_variable_is_named() {
 }
 
 #[test]
-fn a_list_of_a_query_is_an_address_of_nothing_that_is_planned() {
+fn list_resource_is_not_a_valid_target() {
     let folder = built();
     assert!(folder.ok(&["plan", "-target=list.a.b"]).contains("No changes."));
     refuses(&folder, &["plan", "-target=list.a"], "Invalid target \"list.a\"", "a resource type and a name");

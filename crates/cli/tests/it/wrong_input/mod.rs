@@ -59,7 +59,7 @@ const COMMANDS: [&[&str]; 7] = [
 ];
 
 #[test]
-fn a_full_disk_stops_the_run_and_loses_nothing() {
+fn full_disk_stops_the_run_without_loss() {
     let blocks = |n: usize| format!("resource \"terraform_data\" \"b{n}\" {{\n  input = \"{n}\"\n}}\n");
     let folder = folder(&(0..300).map(blocks).collect::<String>());
     // A file may grow to 20 kB, and what grows further is refused as on a full disk.
@@ -92,7 +92,7 @@ fn a_full_disk_stops_the_run_and_loses_nothing() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written() {
+fn unwritable_directory() {
     // To the superuser, permissions mean nothing: a folder in the place of the state file does.
     let folder = folder(ONE);
     std::fs::create_dir(folder.path(STATE)).unwrap();

@@ -9,7 +9,7 @@ use groma_scripted::Scripted;
 
 use super::{APPLY, NOTED, die, flowing, folder};
 use crate::common::Folder;
-use crate::{MANNER, interrupt, nobody_is_left, until_second};
+use crate::{BEHAVIOR_VARIABLE, interrupt, nobody_is_left, until_second};
 
 /// Ends the process the first time.
 pub fn die_once() {
@@ -124,7 +124,7 @@ impl Provider for Speechless {
 }
 
 pub fn never_answers() {
-    let folder = folder("good").with(MANNER, "mute");
+    let folder = folder("good").with(BEHAVIOR_VARIABLE, "mute");
     let child = folder.command(&["plan"]).spawn().unwrap();
     let start = Instant::now();
     while folder.path("noted").metadata().map_or(true, |noted| noted.len() == 0) {
@@ -145,7 +145,7 @@ pub fn never_answers() {
 }
 
 pub fn speechless() {
-    let folder = folder("good").with(MANNER, "speechless");
+    let folder = folder("good").with(BEHAVIOR_VARIABLE, "speechless");
     folder.write("function.tf", "output \"f\" {\n  value = provider::trouble::twice(1)\n}\n");
     let reported = folder.fails(&["validate"]);
     assert_eq!(reported.matches("Error: Speechless").count(), 1, "{reported}");
