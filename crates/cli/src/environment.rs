@@ -88,6 +88,30 @@ fn unreadable(name: &str) -> Option<Diagnostic> {
     })
 }
 
+/// Entry of the user database.
+pub struct Account {
+    /// Login name of the user.
+    pub name: String,
+    /// Home directory, if the entry has one.
+    pub home: Option<PathBuf>,
+}
+
+/// Returns the account of the process; `None` if the database does not contain its user ID, as in containers that run with an
+/// arbitrary one.
+#[cfg(unix)]
+pub fn account() -> Option<Account> {
+    use nix::unistd::{Uid, User};
+    let user = User::from_uid(Uid::current()).ok().flatten()?;
+    let home = (!user.dir.as_os_str().is_empty()).then_some(user.dir);
+    Some(Account { name: user.name, home })
+}
+
+/// Returns `None`: other systems always set the environment variables.
+#[cfg(not(unix))]
+pub fn account() -> Option<Account> {
+    None
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::ffi::OsStringExt;
@@ -118,28 +142,4 @@ mod tests {
         assert_eq!(environment.path("TF_DATA_DIR"), Some(PathBuf::from(OsString::from_vec(b"a\xff".to_vec()))));
         assert_eq!(environment.text("TF_DATA_DIR"), None);
     }
-}
-
-/// Entry of the user database.
-pub struct Account {
-    /// Login name of the user.
-    pub name: String,
-    /// Home directory, if the entry has one.
-    pub home: Option<PathBuf>,
-}
-
-/// Returns the account of the process; `None` if the database does not contain its user ID, as in containers that run with an
-/// arbitrary one.
-#[cfg(unix)]
-pub fn account() -> Option<Account> {
-    use nix::unistd::{Uid, User};
-    let user = User::from_uid(Uid::current()).ok().flatten()?;
-    let home = (!user.dir.as_os_str().is_empty()).then_some(user.dir);
-    Some(Account { name: user.name, home })
-}
-
-/// Returns `None`: other systems always set the environment variables.
-#[cfg(not(unix))]
-pub fn account() -> Option<Account> {
-    None
 }
