@@ -68,6 +68,7 @@ impl FromStr for Duration {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const PROBLEM: &str = "not a duration such as 30s or 1m30s";
+        // Go accepts a bare zero, and no other number without a unit.
         if text == "0" {
             return Ok(Self::default());
         }
@@ -91,6 +92,7 @@ impl FromStr for Duration {
             rest = next;
         }
         if text.is_empty() {
+            // The sum of valid parts may still be too large.
             return Err(PROBLEM);
         }
         std::time::Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| PROBLEM)
@@ -118,6 +120,7 @@ fn bare_if_flag(argument: Arg) -> Arg {
     if argument.get_value_parser().type_id() != TypeId::of::<Flag>() {
         return argument;
     }
+    // Without the equals sign, the next word would become the value, as in `-json plan.out`.
     argument.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL")
 }
 
@@ -160,6 +163,7 @@ impl Args for Variables {
 }
 
 impl FromArgMatches for Variables {
+    // derive() would keep only the order within each flag; clap's indices give the order across both.
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let values = matches.get_many::<String>(VALUE).into_iter().flatten().cloned().map(Assignment::Value);
         let files = matches.get_many::<OsString>(FILE).into_iter().flatten();

@@ -168,6 +168,7 @@ impl Refresh {
         };
         Apply {
             planning,
+            // refresh never asks: it changes no real object.
             auto_approve: Some(Flag::On),
             backup: files.backup,
             state_out: files.state_out,

@@ -106,6 +106,8 @@ impl Task {
     /// Returns the values of input variables on the command line, which the backend and module sources may depend on.
     pub fn variables(&self) -> Option<&Variables> {
         match self {
+            // Every command that loads the configuration lists its variables here, because module sources may depend on
+            // them.
             Self::Init(arguments) => Some(&arguments.variables),
             Self::Get(arguments) => Some(&arguments.common.variables),
             Self::Modules(arguments) => Some(&arguments.common.variables),
@@ -125,6 +127,7 @@ impl Task {
             Self::Output(arguments) => Some(&arguments.reading.common.variables),
             Self::Workspace(command) | Self::Env(command) => Some(command.variables()),
             Self::ForceUnlock(arguments) => Some(&arguments.variables),
+            // These commands evaluate no configuration.
             Self::Provider(_)
             | Self::Metadata(_)
             | Self::Fmt(_)
@@ -168,6 +171,7 @@ impl<T: Args> Args for Lazy<T> {
     }
 
     fn augment_args_for_update(command: Command) -> Command {
+        // Flags of a command are only added when clap descends into it, which keeps the start fast.
         command.defer(|command| augmented(command, T::augment_args_for_update))
     }
 }

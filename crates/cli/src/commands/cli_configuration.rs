@@ -20,6 +20,7 @@ pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliCo
         environment: settings.environment.texts(),
     };
     let (mut found, problems) = read(&locations, &|| default_registry(settings));
+    // The environment variable overrides the file, as in Terraform.
     if let Some(cache) = settings.path("TF_PLUGIN_CACHE_DIR") {
         found.plugin_cache = Some(cache);
     }
@@ -53,6 +54,7 @@ pub(super) fn default_registry(settings: &Settings) -> String {
     if let Some(host) = &settings.registry {
         return host.clone();
     }
+    // Both files name the registry of the program that wrote them.
     let has_worked = [".terraform.lock.hcl", "terraform.tfstate"]
         .iter()
         .any(|file| begins_with_mention(Path::new(file), OPENTOFU_PROVIDER_HOST));

@@ -58,6 +58,7 @@ pub(super) fn key_services(settings: &Settings) -> CloudKeyServices {
 /// Returns the environment for clients of clouds.
 pub(super) fn environment(settings: &Settings) -> Environment {
     let environment: Environment = settings.environment.texts().into_iter().collect();
+    // The home directory may come from the user database, but cloud clients look for their files in HOME.
     match &settings.home {
         Some(home) => environment.with("HOME", home.to_string_lossy()),
         None => environment,

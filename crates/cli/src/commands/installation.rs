@@ -58,11 +58,13 @@ pub(super) fn install(
     tests: TestDirectory,
     progress: &mut dyn ModuleProgress,
 ) -> Result<Installed, Diagnostics> {
+    // References are not checked: they may refer to modules that are about to be installed.
     let options = LoadOptions { references: References::Unchecked, tests: Some(tests), ..load_options(context) };
     let files = DiskFiles::new(".");
     // An unreadable manifest only means that modules are installed again.
     let before = ModuleManifest::read(&options.data_directory, &files).unwrap_or_default();
     let discovery = discovery(context)?;
+    // Module sources are fetched one after the other while the configuration is loaded.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime
         .map_err(|error| fail("Cannot start the async runtime", format!("{error}.", error = io_reason(&error))))?;
@@ -72,6 +74,7 @@ pub(super) fn install(
         default_registry: options.default_registry.clone(),
     };
     let mut installer = ModuleInstaller::new(locations, freshness, before, &discovery, &runtime, progress);
+    // The installer is the module locator: loading the configuration downloads what it finds.
     let (configuration, problems) = load_with(&options, &context.sources, &files, &mut installer);
     let installed = Installed { configuration, problems };
     // After an error the old manifest stays, so that the previous installation keeps working.
@@ -108,6 +111,7 @@ pub(super) fn get(context: &mut Context, arguments: &Get) -> Outcome {
     let mut print = |line: &str| context.report(&format!("{line}\n"));
     let installed = install(context, freshness, EmptyList::Written, tests, &mut Lines(&mut print))?;
     let (configuration, warnings) = installed.sound()?;
+    // Values of undeclared variables are reported, although installation uses none of them.
     check_given(context, &configuration.root)?;
     context.show(&warnings);
     Ok(0)

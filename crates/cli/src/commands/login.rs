@@ -39,6 +39,7 @@ pub(super) fn run(context: &mut Context, arguments: &Login) -> Outcome {
     let discovery = discovery(context)?;
     let services = wait(discovery.services(&host))?
         .map_err(|problem| fail(&format!("Service discovery failed for {host}"), format!("{problem}.")))?;
+    // Checked before the login: a stored token would have no effect.
     if storage.is_by_hand()? {
         return Err(fail(
             &format!("Credentials for {host} are manually configured"),
@@ -47,6 +48,7 @@ pub(super) fn run(context: &mut Context, arguments: &Login) -> Outcome {
         ));
     }
     let method = login_method(&services, &host)?;
+    // Asked first, because the token is stored in plain text.
     consent(context, &host, &method, &storage)?;
     let token = match &method {
         LoginMethod::Browser(client) => through_browser(context, &discovery, &host, client)?,
@@ -63,6 +65,7 @@ pub(super) fn run(context: &mut Context, arguments: &Login) -> Outcome {
 
 fn login_method(services: &Services, host: &str) -> Result<LoginMethod, Diagnostics> {
     let invalid = |problem| fail("Invalid login service description", format!("{problem}."));
+    // login.v1 is preferred, because the token never passes through the clipboard.
     if let Some(client) = OauthClient::of(services).map_err(invalid)? {
         return Ok(LoginMethod::Browser(client));
     }
@@ -84,6 +87,7 @@ fn consent(context: &mut Context, host: &str, method: &LoginMethod, storage: &To
         storage.text()
     ));
     match context.prompter()?.ask("Do you want to proceed?", "Only 'yes' will be accepted to confirm.") {
+        // Only the exact word consents, as in `apply`.
         Answer::Line(line) if line == "yes" => Ok(()),
         Answer::Line(_) | Answer::NotUtf8 | Answer::Interrupted => Err(fail("Login cancelled", "")),
         Answer::End => Err(no_input()),
@@ -107,6 +111,7 @@ fn through_browser(
     wait(async move {
         let attempt = Attempt::begin(client.clone()).await.map_err(failed)?;
         show_page(context, host, &attempt.page());
+        // Interrupts are observed from here on, while the program waits for the browser.
         let notices = interrupts.notices();
         let interrupted = async {
             while notices.try_recv().is_err() {
@@ -121,6 +126,7 @@ fn through_browser(
 }
 
 fn show_page(context: &Context, host: &str, page: &Url) {
+    // Without a terminal nobody may be sitting at the computer, so no browser is opened.
     let is_open = context.streams.input_is_terminal && open(&context.settings, page);
     let what = if is_open { "If no browser opens, open" } else { "Open" };
     context.streams.print(&format!(
@@ -129,6 +135,7 @@ fn show_page(context: &Context, host: &str, page: &Url) {
 }
 
 fn manual(context: &mut Context, discovery: &Discovery, host: &str, api: &Url) -> Result<Token, Diagnostics> {
+    // The page of HCP Terraform and Terraform Enterprise, to which `source` says where the user came from.
     let page = Url::parse(&format!("https://{host}/app/settings/tokens?source=terraform-login"));
     let page = page.map_err(|problem| fail("Invalid hostname", format!("{problem}.")))?;
     let is_open = context.streams.input_is_terminal && open(&context.settings, &page);
@@ -156,6 +163,7 @@ fn manual(context: &mut Context, discovery: &Discovery, host: &str, api: &Url) -
         ));
     }
     let account: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    // The name only confirms that it is the right account, so a response without it is accepted.
     if let Some(name) = account.pointer("/data/attributes/username").and_then(Value::as_str) {
         context.streams.print(&format!("\nRetrieved token for user {name}\n"));
     }
@@ -166,6 +174,7 @@ pub(super) fn logout(context: &mut Context, arguments: &Login) -> Outcome {
     context.configure_view(&arguments.view);
     let storage = TokenStorage::of(context, &arguments.host)?;
     let host = storage.host().to_owned();
+    // Deleting the stored token would not log out.
     if storage.is_by_hand()? {
         return Err(fail(
             &format!("Credentials for {host} are manually configured"),
@@ -187,6 +196,7 @@ pub(super) fn logout(context: &mut Context, arguments: &Login) -> Outcome {
 
 /// Opens `page` in the user's browser; returns whether a browser could be started.
 pub(super) fn open(settings: &Settings, page: &Url) -> bool {
+    // BROWSER is the convention of Unix desktops for the user's choice.
     let chosen = settings.path("BROWSER");
     let usual = match std::env::consts::OS {
         "macos" => "open",
@@ -231,6 +241,7 @@ impl TokenStorage {
             return Err(fail("Invalid hostname", detail));
         }
         let host = normal_host(host);
+        // A name can be valid in an address and still not in a URL, which the services are built from.
         Services::of(&host, serde_json::Map::new())
             .map_err(|problem| fail("Invalid hostname", format!("{problem}.")))?;
         let keeper = match helper(&context.settings, &context.cli)? {
@@ -240,6 +251,7 @@ impl TokenStorage {
                     .ok_or_else(|| fail("No directory for credentials", "The home directory is unknown. Set HOME."))?,
             )),
         };
+        // Both names are normalized: hostnames are case-insensitive and may be in Punycode.
         let is_configured = context.cli.tokens.iter().any(|(known, _)| normal_host(known) == host);
         Ok(Self { host, keeper, is_configured })
     }
@@ -256,6 +268,7 @@ impl TokenStorage {
     pub fn is_by_hand(&self) -> Result<bool, Diagnostics> {
         let is_ours = match &self.keeper {
             Keeper::File(file) => file.has(&self.host).map_err(|problem| unusable(&problem.to_string()))?,
+            // Tokens of a helper never appear in the CLI configuration.
             Keeper::Program(_) => false,
         };
         Ok(self.is_configured && !is_ours)
@@ -295,6 +308,7 @@ impl TokenStorage {
                 }
                 file.forget(&self.host).map_err(failed)?;
             }
+            // Helpers do not report whether they had a token.
             Keeper::Program(program) => {
                 wait(program.forget(&self.host))?.map_err(|problem| unusable(&problem.to_string()))?;
             }

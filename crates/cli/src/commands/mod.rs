@@ -73,6 +73,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> Finished {
     let persona = Persona::of(program, &environment);
     // The report of an unknown persona needs names as well.
     let mut identity = Identity { persona: *persona.as_ref().unwrap_or(&Persona::Groma), program, directory: None };
+    // The format is needed before parsing, because the parser itself may fail.
     let format = ErrorFormat::of(&arguments);
     if let Err(problem) = persona {
         let problems = outcome::fail("Unknown persona", problem.to_string());
@@ -108,11 +109,14 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> Finished {
         Ok(prepared) => prepared,
         Err(problems) => return refused(&identity, &environment, &problems, format).into(),
     };
+    // Set only now: suggested commands repeat -chdir only if the directory exists.
     identity.directory = directory.as_deref();
     let mut context = Context::new(&identity, settings, log, original);
+    // Warnings about the environment never belong to the result of a command.
     context.show_on_stderr(&problems);
     context.read_cli_configuration();
     context.log.write(Level::Info, || format!("Groma {VERSION}, compatible with Terraform {TERRAFORM_VERSION}"));
+    // Set before the command runs, because loading the configuration may need the values.
     context.given = arguments.task.variables().map(in_order).unwrap_or_default();
     let outcome = perform(arguments.task, &mut context);
     // The process exits without dropping what the command retains, so plugin processes are stopped explicitly.
@@ -161,6 +165,7 @@ fn perform(task: Task, context: &mut Context) -> Outcome {
 fn prepare(environment: &Environment) -> Result<(Settings, Log), Diagnostics> {
     let mut problem = None;
     let settings = Settings::of(environment, |file| {
+        // Settings are still needed to report the error.
         chosen_workspace(file).unwrap_or_else(|error| {
             problem = Some(unreadable_workspace(file, &error));
             None
@@ -180,6 +185,7 @@ fn chosen_workspace(file: &Path) -> io::Result<Option<String>> {
         }
         Err(error) => return Err(error),
     };
+    // The file ends with a line break if it was written by hand.
     let name = name.trim();
     Ok((!name.is_empty()).then(|| name.to_owned()))
 }
@@ -228,6 +234,7 @@ fn help(identity: &Identity<'_>, environment: &Environment, text: &str, exit: u8
 
 /// Creates a context for output before a command runs.
 fn bare_context(identity: &Identity<'_>, environment: &Environment) -> Context {
+    // The selected workspace does not matter for help and errors, so no file is read.
     let settings = Settings::of(environment, |_| None);
     Context::new(identity, settings, Log::default(), PathBuf::new())
 }
@@ -235,6 +242,7 @@ fn bare_context(identity: &Identity<'_>, environment: &Environment) -> Context {
 /// Prints a line to standard error; returns `exit`.
 fn print_error(text: &str, exit: u8) -> u8 {
     let mut out = SafeWriter::new(io::stderr(), Palette::Plain);
+    // There is nowhere to report that standard error is closed.
     let _ = writeln!(out, "{text}");
     exit
 }
@@ -257,6 +265,7 @@ impl ErrorFormat {
         if !arguments.iter().any(is_json) {
             return Self::Text;
         }
+        // Options before the command are skipped.
         let command = arguments.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"));
         match command.and_then(|command| command.to_str()) {
             Some("plan" | "apply" | "destroy" | "refresh" | "init" | "query") => Self::Messages,

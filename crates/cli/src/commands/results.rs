@@ -85,6 +85,7 @@ impl Results {
                 Ok(())
             }
             Self::Both(file) => {
+                // `&File` implements Write, so the shared reference is enough.
                 let mut file = file;
                 file.write_all(document().as_bytes()).map_err(|problem| not_written(&problem))
             }
@@ -116,6 +117,7 @@ pub(super) fn json_file(path: &Path) -> Result<File, Diagnostics> {
 fn owned_file(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     options.write(true).create(true).truncate(true);
+    // An existing file keeps its permissions, because `mode` only affects new files.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)

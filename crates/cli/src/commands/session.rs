@@ -35,6 +35,7 @@ pub(super) fn session(
     providers: Included,
     watch: Watch,
 ) -> Result<Session, Diagnostics> {
+    // The runtime of the walk; calls of plugins run on the host's thread instead.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|problem| {
         fail("Cannot start the async runtime", format!("{problem}.", problem = io_reason(&problem)))
     })?;
@@ -84,6 +85,7 @@ impl Included {
 }
 
 impl ProviderSource for Included {
+    // The built-in provider needs no package and knows the encryption of remote states.
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
         if *address == ProviderAddress::builtin_terraform() {
             return Ok(Arc::new(
@@ -95,10 +97,13 @@ impl ProviderSource for Included {
             Some(Selection::Reattach) => {
                 return self.packages.plugins().attach(address).ok_or_else(|| not_required(address));
             }
+            // An override is a build in development: its schemas are not cached, because it changes without a new
+            // version.
             Some(Selection::Override(folder)) => return self.packages.plugins().launch(address, &folder, None),
             Some(Selection::Package { folder, verified, .. }) => {
                 return self.packages.plugins().launch(address, &folder, verified.as_deref());
             }
+            // The state alone needs Cloud Control; without other missing packages the built-in one is meant.
             None if is_cloud_control(address) && self.packages.missing().is_none() => {}
             None => return Err(self.packages.problem_with(address).unwrap_or_else(|| not_required(address))),
         }
@@ -117,6 +122,7 @@ fn not_required(address: &ProviderAddress) -> Diagnostic {
 
 /// Whether `address` is the Cloud Control provider, which uses the address of HashiCorp's awscc provider.
 pub(super) fn is_cloud_control(address: &ProviderAddress) -> bool {
+    // Other registries may host a different provider under this name.
     let known_host = ["registry.terraform.io", "registry.opentofu.org"].contains(&&*address.hostname);
     known_host && &*address.namespace == "hashicorp" && &*address.type_name == "awscc"
 }

@@ -15,6 +15,7 @@ use crate::views::json::Counted;
 
 /// Reports the number of changes and the outputs, and `state_out` if that flag redirected the state.
 pub(super) fn report_done(context: &Context, kind: Kind, counts: Counts, state: &State, state_out: Option<&Path>) {
+    // The stream of -json-into is written too, while the text below goes to standard output.
     for stream in context.json_streams() {
         match kind {
             Kind::Destroy => stream.counts(counts, Counted::Destroy),
@@ -25,6 +26,7 @@ pub(super) fn report_done(context: &Context, kind: Kind, counts: Counts, state: 
             }
         }
     }
+    // With -json, standard output contains only messages.
     if context.messages().is_some() {
         return;
     }
@@ -52,6 +54,7 @@ pub(super) fn report_done(context: &Context, kind: Kind, counts: Counts, state: 
             path.display()
         ));
     }
+    // As in Terraform, a destroy lists no outputs: it removes them.
     if kind != Kind::Destroy && !state.outputs.is_empty() {
         let title = palette.paint(Tone::BoldGreen, "Outputs:");
         context.streams.print(&format!("\n{title}\n\n{}", output::list(state, context.redaction)));

@@ -54,7 +54,9 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
         None => from_directory(context, &arguments, kind, &watched)?,
     };
     let Some(mut ready) = ready else { return Ok(1) };
+    // A saved plan was reviewed when it was created, and a plan without changes needs no approval.
     if file.is_none() && ready.plan.is_applyable() && !approves_itself {
+        // Warnings belong before the question, because they may decide the answer.
         context.show(&std::mem::take(&mut ready.warnings));
         if ask(context, &ready.plan)? == Approval::Refused {
             return Ok(1);

@@ -69,12 +69,14 @@ pub(super) fn from_directory(
         // Operations of an interrupted run are recovered first, because planning needs to know their objects.
         options.recovery = Some(Arc::new(Recovery { in_flight, recorder }));
     }
+    // As in Terraform: the usual cause is a wrong directory or workspace.
     if kind == Kind::Refresh && state.iter().next().is_none() {
         let detail = "The state contains no objects, so there is nothing to refresh.";
         warnings.push(Diagnostic::warning("Empty or non-existent state", detail));
     }
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
+    // The ticker redraws the elapsed times until the plan is complete.
     let ticker = Ticker::start(Arc::clone(&watched.progress));
     let (plan, problems) = run.plan(state, &options);
     drop(ticker);
@@ -84,6 +86,7 @@ pub(super) fn from_directory(
         return Ok(None);
     };
     warnings.append(forgetting_warning(context, &plan));
+    // A partial plan of a failed run still shows which objects were planned before the error.
     if kind != Kind::Refresh && !failed_at_once(&plan) {
         show_plan(context, &plan);
     }

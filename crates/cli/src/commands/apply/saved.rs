@@ -36,9 +36,11 @@ pub(super) fn from_file(
 ) -> Result<Option<Ready>, Diagnostics> {
     let planning = &arguments.planning;
     context.show(&options_without_effect(planning));
+    // A wrong path is reported before anything is read or locked.
     check_path(path)?;
     let encryption = encryption::here(context)?;
     let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
+    // Both take long for large plans, and neither needs the other.
     let (configuration, planned) = parallel(|| saved.configuration(context), || SavedPlan::read(&saved.plan));
     let ((configuration, mut warnings), planned) = (configuration?, planned?);
     context.filter_deprecations(&configuration);
@@ -46,10 +48,12 @@ pub(super) fn from_file(
     // Checked before the state is opened: a plan of another workspace must not lock this one.
     saved.made.check_workspace(&context.settings.workspace, &context.wording.command)?;
     active_workspace(context)?;
+    // The plan names its backend: the block may have changed since, and the plan belongs to the old state.
     let backend = saved.made.backend.read()?.connect(context)?;
     let location = location_in(context, &backend, &configuration.root, &context.settings.workspace, overrides)?;
     let OpenState { store, state: current, in_flight } =
         open_for_changes(context, location, &locking(&planning.locking, "OperationTypeApply"))?;
+    // Recovery needs a plan of its own, and the saved plan does not know these objects.
     if !in_flight.is_empty() {
         return Err(fail(
             "Saved plan is stale",
@@ -65,6 +69,7 @@ pub(super) fn from_file(
     let (given, problems) = values(context, &configuration.root, &planning.variables, Missing::Leave)?;
     warnings.append(problems);
     context.settings.questions = questions;
+    // Ephemeral values are not in the plan, so they are set again, exactly for the variables that had one.
     warnings.append(saved.made.check_ephemeral(&configuration.root, &given));
     if warnings.has_errors() {
         return Err(warnings);
@@ -82,6 +87,7 @@ pub(super) fn from_file(
         return Err(warnings);
     }
     context.json_streams().for_each(|stream| stream.changes_to_apply(&plan));
+    // All other values come from the plan, whatever the environment of this run says.
     for variable in &plan.variables {
         inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE, origin: None });
     }
@@ -176,6 +182,7 @@ pub(super) fn overridden(root: &Module, planned: &[PlannedVariable], given: &Giv
 /// Whether both values are equal after conversion to the type of the variable.
 fn is_same(variable: &Variable, planned: &Value, given: &Value) -> bool {
     let accepted = |value: &Value| variable.accept(&value.unmark_deep().0).ok();
+    // Marks do not count: only the values decide.
     planned == given || accepted(given).is_some_and(|given| accepted(planned) == Some(given))
 }
 

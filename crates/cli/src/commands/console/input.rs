@@ -78,6 +78,7 @@ impl Prompt<'_> {
                     let _ = self.editor.add_history_entry(&text);
                     self.entered = Cursor::new(text);
                 }
+                // As in a shell, Control-C discards a line that has text.
                 Err(ReadlineError::Interrupted) if self.editor.helper().is_some_and(|words| words.had_begun()) => {}
                 // Control-D, Control-C at the start of a line, or a terminal that is gone.
                 Err(_) => return Next::End,
@@ -135,6 +136,7 @@ mod tests {
 
     #[test]
     fn reads_expressions_from_pipe() {
+        // The bracket that is never closed ends with the input.
         let mut pipe = Cursor::new("1\n[\n 2,\n]\n(3");
         let mut texts = Vec::new();
         while let Next::Text(text) = from_lines(&mut pipe) {
@@ -148,6 +150,7 @@ mod tests {
         for open in ["{", "[1,", "upper(", "\"${", "{ a = [", "<<EOT\nx", "(1 +\n"] {
             assert!(goes_on(open), "{open}");
         }
+        // Closing brackets without an opening one are errors, which are reported at once.
         for whole in ["1", "{}", "[1,\n2]", "upper(\n\"a\")", "\"${1}\"", "\"{\"", "<<EOT\nx\nEOT\n", "}", "# {", ")"] {
             assert!(!goes_on(whole), "{whole}");
         }

@@ -19,6 +19,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
     context.configure_json(&arguments.json)?;
     let name = single_name(&arguments.rest)?;
     valid_workspace(name)?;
+    // A new workspace would not be used while TF_WORKSPACE selects another.
     not_overridden(context)?;
     let workspaces = Workspaces::of(context)?;
     if workspaces.exists(name)? {
@@ -37,6 +38,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
 /// Creates a workspace, switches to it, and reports it.
 pub(super) fn create(context: &Context, workspaces: &Workspaces, name: &str) -> Result<(), Diagnostics> {
     workspaces.make(context, name)?;
+    // Selected only after it exists.
     choose(context, name)?;
     let command = &context.wording.command;
     context.report(&format!(
@@ -69,6 +71,7 @@ fn begin_with(
 ) -> Outcome {
     let location = workspaces.location(context, name)?;
     let (mut store, _) = open_state(context, location, &locking(lock, "workspace-new"))?;
+    // A copy is another state: with the lineage of the original, a push could overwrite one with the other.
     state.lineage = State::new(TERRAFORM_VERSION).lineage;
     state.serial = 0;
     store.save(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
@@ -81,6 +84,7 @@ pub(super) fn select(context: &mut Context, arguments: &WorkspaceSelect) -> Outc
     let name = single_name(&arguments.rest)?;
     not_overridden(context)?;
     valid_workspace(name)?;
+    // Selecting the current workspace succeeds without any access to the backend.
     if name == context.settings.workspace {
         return Ok(0);
     }
