@@ -114,7 +114,7 @@ pub(super) fn json_file(path: &Path) -> Result<File, Diagnostics> {
     })
 }
 
-fn owned_file(path: &Path) -> std::io::Result<File> {
+fn owned_file(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create(true).truncate(true);
     // An existing file keeps its permissions, because `mode` only affects new files.

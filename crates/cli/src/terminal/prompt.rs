@@ -124,12 +124,12 @@ impl Hidden {
     /// Turns off the echo.
     #[cfg(unix)]
     pub fn begin() -> Self {
-        let before = tcgetattr(std::io::stdin()).ok();
+        let before = tcgetattr(io::stdin()).ok();
         if let Some(before) = &before {
             let mut hidden = before.clone();
             hidden.local_flags.remove(LocalFlags::ECHO);
             // If the terminal does not support this, the prompt works anyway.
-            let _ = tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, &hidden);
+            let _ = tcsetattr(io::stdin(), SetArg::TCSADRAIN, &hidden);
         }
         Self { before }
     }
@@ -145,7 +145,7 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            let _ = tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, before);
+            let _ = tcsetattr(io::stdin(), SetArg::TCSADRAIN, before);
         }
     }
 }

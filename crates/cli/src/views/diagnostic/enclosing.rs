@@ -9,7 +9,7 @@ use groma_hcl::{TokenKind, is_identifier, tokenize};
 /// result is the path of the innermost object or array.
 pub fn enclosing_block(file: &SourceFile, at: usize) -> Option<String> {
     if file.name().ends_with(".json") {
-        return json::path(file, at);
+        return path(file, at);
     }
     // The outline is cached per file: a configuration may have thousands of diagnostics.
     let blocks = file.outline(top_blocks);
@@ -83,7 +83,7 @@ fn header(text: &str) -> String {
 
 /// Returns the path of the innermost object or array that encloses the byte `at`, such as `resource.aws_vpc.main.tags[0]`; `None` at
 /// the top level. The first byte of an object or array is not enclosed by it.
-pub(super) fn path(file: &SourceFile, at: usize) -> Option<String> {
+fn path(file: &SourceFile, at: usize) -> Option<String> {
     let sections = file.outline(sections);
     let mut next = sections.partition_point(|section| section.start < at).checked_sub(1);
     while let Some(section) = next.and_then(|number| sections.get(number))

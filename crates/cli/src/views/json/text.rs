@@ -180,13 +180,13 @@ mod tests {
     /// Counts the elements that were made, and fails when an element is made before the one ahead of it was written.
     struct Written<'c>(&'c Cell<usize>);
 
-    impl std::io::Write for Written<'_> {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+    impl io::Write for Written<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.set(self.0.get() + bytes.iter().filter(|byte| **byte == b'x').count());
             Ok(bytes.len())
         }
 
-        fn flush(&mut self) -> std::io::Result<()> {
+        fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
     }
