@@ -61,6 +61,7 @@ impl Environment {
 
     fn value(&self, name: &str) -> Option<&OsStr> {
         let found = self.0.iter().find(|(known, _)| known == name);
+        // An empty variable counts as missing, as scripts pass empty variables.
         found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
     }
 }
@@ -75,6 +76,7 @@ impl<N: Into<String>, V: Into<OsString>> FromIterator<(N, V)> for Environment {
 fn unreadable(name: &str) -> Option<Diagnostic> {
     const SUMMARY: &str = "Invalid environment variable";
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    // Input variables are reported once their names are known to be declared, and paths may be any bytes.
     if name.starts_with(VARIABLE_PREFIX) || PATHS.contains(&name) {
         return None;
     }
@@ -101,6 +103,7 @@ pub struct Account {
 #[cfg(unix)]
 pub fn account() -> Option<Account> {
     use nix::unistd::{Uid, User};
+    // An entry that cannot be read is treated like a missing one: the environment variables may suffice.
     let user = User::from_uid(Uid::current()).ok().flatten()?;
     let home = (!user.dir.as_os_str().is_empty()).then_some(user.dir);
     Some(Account { name: user.name, home })
@@ -124,6 +127,7 @@ mod tests {
 
     #[test]
     fn reports_values_that_are_not_utf_8() {
+        // EDITOR is neither of this program nor shared with it, so its value does not matter.
         let problems = environment(&["TF_WORKSPACE", "AWS_PROFILE", "EDITOR"]).problems();
         let reported: Vec<_> = problems.iter().map(|problem| (problem.is_error(), problem.detail.as_str())).collect();
         assert_eq!(

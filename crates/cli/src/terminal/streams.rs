@@ -82,6 +82,7 @@ impl Streams {
         let output = device(io::stdout().is_terminal());
         let failure = WriteFailure::default();
         let stdout = Recorded::new(io::stdout(), failure.clone());
+        // Buffered, because progress and documents are written in many small pieces.
         let bare: Shared = Arc::new(Mutex::new(BufWriter::with_capacity(1 << 16, stdout)));
         Self {
             output,
@@ -89,6 +90,7 @@ impl Streams {
             input_is_terminal: io::stdin().is_terminal(),
             text: safe(&bare, output.palette(Colors::Allowed)),
             documents: match output {
+                // On a terminal even documents are made safe, because nobody parses them there.
                 Device::Terminal(_) => safe(&bare, Palette::Plain),
                 Device::Pipe => Arc::clone(&bare),
             },
@@ -130,6 +132,7 @@ impl Streams {
     }
 
     fn lift_overlay(&self) {
+        // The lock is released before lifting, because the overlay itself prints.
         let overlay = self.overlay.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(Weak::upgrade);
         if let Some(overlay) = overlay {
             overlay.lift();
@@ -154,6 +157,7 @@ impl Streams {
     fn put(&self, out: &Shared, bytes: &[u8]) {
         self.lift_overlay();
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+        // Errors are recorded by the writer below, and reported at the end of the command.
         let _ = out.write_all(bytes);
         let _ = out.flush();
     }
@@ -190,6 +194,7 @@ pub struct WriteFailure(Arc<Mutex<Option<io::Error>>>);
 impl WriteFailure {
     /// Records `error`, except a closed pipe: a reader that has seen enough is no failure.
     fn record(&self, error: &io::Error) {
+        // The writer retries interrupted writes by itself.
         if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted) {
             return;
         }
@@ -198,6 +203,7 @@ impl WriteFailure {
             Some(code) => io::Error::from_raw_os_error(code),
             None => error.kind().into(),
         };
+        // Only the first error is kept: the others follow from it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(copy);
     }
 

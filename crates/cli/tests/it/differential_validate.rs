@@ -72,6 +72,7 @@ fn said(program: &Path, text: &str) -> Said {
         std::fs::write(manifest, modules).unwrap();
     }
     let mut command = Command::new(program);
+    // The checkpoint service is not asked for newer versions, which would delay every case.
     command.args(["validate", "-json"]).current_dir(folder.path()).env("CHECKPOINT_DISABLE", "1");
     let output = command.env_remove("TF_CLI_CONFIG_FILE").env_remove("TF_DATA_DIR").output().unwrap();
     let Ok(result) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else {
@@ -85,6 +86,7 @@ fn all(program: &Path, cases: &[Case]) -> Vec<Said> {
     let next = Mutex::new(0..cases.len());
     let found = Mutex::new(vec![Said::new(); cases.len()]);
     std::thread::scope(|threads| {
+        // Most of a case is starting a process, so all processors are used.
         for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
             threads.spawn(|| {
                 loop {
@@ -107,10 +109,12 @@ fn configurations_match_record() {
     let mut wrong = String::new();
     for path in paths() {
         let mut cases = cases(&path);
+        // A misspelled separator would merge all cases into one.
         assert!(cases.len() > 10, "{}", path.display());
         let answers = all(Path::new(env!("CARGO_BIN_EXE_groma")), &cases);
         for (case, said) in cases.iter_mut().zip(answers) {
             if updates() {
+                // Terraform's side stays as it was recorded: only ours changes.
                 case.theirs.get_or_insert_with(|| case.ours.clone());
                 case.ours = said;
             } else if case.ours != said {
@@ -142,6 +146,7 @@ fn terraform_matches_record() {
             } else if *case.theirs.as_ref().unwrap_or(&case.ours) != said {
                 different += 1;
                 writeln!(wrong, "{}  recorded {:?}\n  said     {said:?}", case.text, case.theirs).unwrap();
+            // A recorded difference that still exists is intended.
             } else if case.theirs.is_some() {
                 meant += 1;
             }
@@ -167,6 +172,7 @@ fn type_of_unknown_variable_has_no_optional_attributes() {
          output \"b\" {\n  value = lookup(var.v, \"k\", { a = \"x\" })\n}\n",
     );
     let said = folder.fails(&["validate"]);
+    // Only the first default lacks the attribute, which is not optional in the type of the value.
     assert_eq!(said.matches("Error: ").count(), 1, "{said}");
     assert!(said.contains("Invalid function argument") && said.contains("main.tf line 5"), "{said}");
 }

@@ -20,6 +20,7 @@ fn life(name: &'static str, configurations: &[&str]) {
         life.run(PLAN);
         life.run(APPLY);
     }
+    // A plan after the last apply must find no changes.
     life.run(&["plan", "-detailed-exitcode"]);
     life.run(DESTROY);
     life.end();
@@ -32,6 +33,7 @@ fn nested_values() {
         "nested_values",
         &[
             &with(
+                // Values of each kind change in each way: added, removed, changed, and replaced by another kind.
                 r#"{ name = "a", tags = tomap({ x = "1", y = "2" }), ports = toset([80, 443]), deep = { list = [{ k = 1, v = "one" }, { k = 2, v = "two" }], none = null } }"#,
             ),
             &with(
@@ -52,6 +54,7 @@ fn typed_nulls() {
         "typed_nulls",
         &[
             &with("tostring(null)"),
+            // The same configuration again: a typed null equals itself.
             &with("tostring(null)"),
             &with("false ? { a = 1 } : null"),
             &with("[tonumber(null)]"),
@@ -62,6 +65,7 @@ fn typed_nulls() {
 
 #[test]
 fn multiline_strings() {
+    // A heredoc, a JSON document in a string, and escapes, which are compared in three different ways.
     let with = |body: &str, json: &str| {
         format!(
             "resource \"terraform_data\" \"it\" {{\n  input = {{\n    text = <<-EOT\n{body}\n    EOT\n    json = jsonencode({json})\n    \
@@ -129,12 +133,14 @@ fn changing_repetition() {
     life(
         "changing_repetition",
         &[
+            // From several instances to fewer, to one without a key, and to other keys.
             &with("count = 3", "count.index"),
             &with("count = 1", "count.index"),
             &with("", "\"single\""),
             &with("count = 2", "\"n${count.index}\""),
             &each("for_each = { a = 1, \"b c\" = 2 }"),
             &each("for_each = toset([\"a\", \"d\"])"),
+            // No instances at all, while the resource is still declared.
             "resource \"terraform_data\" \"it\" {\n  for_each = toset([])\n}\n",
         ],
     );
@@ -206,6 +212,7 @@ resource "terraform_data" "trigger" {{
     life.run(PLAN);
     life.run(APPLY);
     life.change(&with("two"));
+    // Only the first module is applied, so the others have pending changes afterwards.
     life.run(&["plan", "-target=module.first", "-out=p"]);
     life.run(APPLY);
     life.run(&["plan", "-target=module.second[\"a\"]", "-out=p"]);
@@ -218,6 +225,7 @@ resource "terraform_data" "trigger" {{
 
 #[test]
 fn moved_between_modules() {
+    // Resources of the root module move into modules, which are then renamed.
     let plain = "resource \"terraform_data\" \"a\" {\n  input = \"a\"\n}\n\nresource \"terraform_data\" \"many\" {\n  count = 2\n}\n";
     let calls = "module \"child\" {\n  source = \"./child\"\n  name   = \"a\"\n}\n\nmodule \"renamed\" {\n  source   = \"./child\"\n  \
                  for_each = toset([\"x\"])\n  name     = each.key\n}\n";
@@ -239,6 +247,7 @@ fn moved_between_modules() {
     ));
     life.init();
     life.run(PLAN);
+    // A refresh-only apply stores the moves without planning other changes.
     life.run(&["apply", "-refresh-only", "-auto-approve"]);
     life.run(PLAN);
     life.run(DESTROY);
@@ -272,10 +281,12 @@ resource "terraform_data" "user" {{
 "#
         )
     };
+    // A state that another configuration wrote.
     let other = r#"{"version": 4, "terraform_version": "1.15.5", "serial": 1, "lineage": "other", "outputs": {"greeting": {"value": "hi", "type": "string"}}, "resources": []}"#;
     let mut life = Scenario::new("data_read_during_apply", "");
     life.write("other.tfstate", other);
     life.change(&with("one"));
+    // The data source without dependencies is read by plan, the other one by apply.
     life.init();
     life.run(PLAN);
     life.run(APPLY);
@@ -292,6 +303,7 @@ fn replacement_caused_by_a_change() {
     let with = |value: &str, more: &str| {
         format!("resource \"terraform_data\" \"trigger\" {{\n  input = \"{value}\"\n}}\n{more}")
     };
+    // The new resource has no object that could be replaced, so it is only created.
     let new = "\nresource \"terraform_data\" \"new\" {\n  lifecycle {\n    replace_triggered_by = [terraform_data.trigger]\n  }\n}\n";
     life("replacement_caused_by_a_change", &[&with("one", ""), &with("two", new)]);
 }
@@ -348,6 +360,7 @@ fn wholly_unknown_object_has_no_values() {
 fn negative_zero_is_kept_only_in_the_state() {
     let mut life = Scenario::new(
         "zeros",
+        // Negative zero in each position where Terraform prints or stores a number.
         r#"
 resource "terraform_data" "it" {
   input = { zero = -0, zeros = [0 * -1, -0.0], text = jsonencode([-0]), whole = format("%d|%5d|%+d|%x", -0, -0, -0, -0), real = format("%f", -0) }
@@ -367,6 +380,7 @@ output "zeros" {
     life.run(&["show"]);
     life.run(&["state", "show", "terraform_data.it"]);
     life.run(&["output"]);
+    // -raw prints the number as text.
     life.run(&["output", "-raw", "zero"]);
     life.run(&["plan", "-detailed-exitcode"]);
     life.end();
@@ -376,6 +390,7 @@ output "zeros" {
 fn integers_are_shown_with_all_digits() {
     let mut life = Scenario::new(
         "integer_digits",
+        // Numbers beyond the precision of a double, which a float would round.
         r#"
 output "known" {
   value = { powers = [pow(2, 60), -pow(2, 63), pow(15, 15)], text = "=${pow(2, 60)}" }

@@ -12,6 +12,7 @@ fn documents_contain_json_syntax_strings_as_written() {
     let folder = Folder::new();
     folder.write(
         "main.tf.json",
+        // An escaped template and a plain one: neither is evaluated in the document.
         r#"{"variable": {"v": {"default": "x"}}, "resource": {"terraform_data": {"a": {
             "count": "${1}",
             "input": {"b": "${var.v}", "a": ["plain", "$${x}", 3, null]},
@@ -40,7 +41,9 @@ fn value_is_constant_if_references_do_not_affect_it() {
         ("var.b ? null : null", json!({"constant_value": null, "references": ["var.b"]})),
         ("var.b || true", json!({"constant_value": true, "references": ["var.b"]})),
         ("[for k, v in {} : var.b]", json!({"constant_value": [], "references": ["var.b"]})),
+        // The result does not depend on the reference, but evaluation cannot know that.
         ("var.b ? \"a\" : \"a\"", json!({"references": ["var.b"]})),
+        // An expression that fails has neither a value nor references.
         ("1 / 0", json!({})),
     ];
     let blocks: Vec<String> = (0..)
@@ -67,9 +70,11 @@ fn plan_with_only_reads_is_applied() {
     folder.ok(&["apply", "-auto-approve"]);
     let look = ["plan", "-refresh-only", "-detailed-exitcode"];
     let ran = folder.run(&look);
+    // Without changes outside of the program there is nothing to apply.
     assert!(ran.code == 0 && !ran.out.contains("Note: "), "{}", ran.out);
     folder.write("main.tf", READING);
     let ran = folder.run(&look);
+    // The data source is new, so its result has to be stored.
     assert!(ran.code == 2 && ran.out.contains("No changes.") && ran.out.contains("Note: "), "{}", ran.out);
 }
 
@@ -83,6 +88,7 @@ fn reading_data_is_a_refresh_message() {
     {
         assert!(reported.contains(&format!("\"@message\":\"{text}\"")), "{reported}");
     }
+    // Text uses another verb for data sources.
     assert!(folder.ok(&["plan"]).contains("data.terraform_remote_state.x: Reading..."));
 }
 
@@ -101,6 +107,7 @@ fn documents_describe_provisioners_with_expressions() {
             "command": {"references": ["self.id", "self"]},
             "quiet": {"constant_value": true},
         }},
+        // Destroy-time provisioners have no connection in the document, as in Terraform.
         {"type": "local-exec", "expressions": {"command": {"constant_value": "true"}}},
     ]);
     assert_eq!(document["configuration"]["root_module"]["resources"][0]["provisioners"], expected);
@@ -113,6 +120,7 @@ fn documents_contain_defaults_but_not_values_of_ephemeral_variables() {
     folder.write("main.tf", text);
     folder.ok(&["plan", "-out=p", "-var=e=hush", "-var=n=hush", "-var=v=1"]);
     let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    // The value of this run is not stored, so the document has the default, or nothing.
     assert_eq!(document["variables"], json!({ "e": { "value": "usual" }, "v": { "value": "1" } }));
 }
 
@@ -126,6 +134,7 @@ fn conditions_are_checked_with_known_parts_of_deferred_data() {
     folder.write("other.tfstate", OTHER).write("main.tf", text);
     folder.ok(&["plan", "-out=p"]);
     let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    // The data source is not read yet, but its condition does not depend on the result.
     assert_eq!(document["checks"][0]["instances"][0]["status"], json!("pass"), "{}", document["checks"]);
     let reported = folder.fails(&["plan", "-var=good=false"]);
     assert!(reported.contains("Resource postcondition failed") && reported.contains("No good."), "{reported}");
@@ -141,6 +150,7 @@ fn instance_count_is_relevant_only_where_it_is_referenced() {
     );
     folder.ok(&["plan", "-out=p"]);
     let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    // The count itself refers to the resource, but to no attribute of it.
     let relevant = json!([{ "resource": "terraform_data.a", "attribute": ["id"] }]);
     assert_eq!(document["relevant_attributes"], relevant);
 
@@ -172,10 +182,12 @@ fn relevant_attributes_are_as_precise_as_the_schema() {
         );
         folder.ok(&["init"]);
         folder.ok(&["apply", "-auto-approve"]);
+        // An output that refers to one part of the object.
         folder.write("output.tf", &format!("output \"o\" {{\n  value = [kit_thing.t.{part}]\n}}\n"));
         folder.ok(&["plan", "-out=p"]);
         let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
         let all = document["relevant_attributes"].as_array().unwrap().clone();
+        // Only references to the sources count: they are what the part depends on.
         let names = all.iter().filter_map(|one| one["resource"].as_str()?.strip_prefix("terraform_data."));
         names.map(str::to_owned).collect::<Vec<_>>().join(" ")
     };
@@ -183,6 +195,7 @@ fn relevant_attributes_are_as_precise_as_the_schema() {
     assert_eq!(relevant("one"), "second single");
     assert_eq!(relevant("one.a"), "single");
     assert_eq!(relevant("grp.a"), "made over");
+    // The attribute is not set, but the block is there because of its for_each.
     assert_eq!(relevant("grp.b"), "over");
     assert_eq!(relevant("item[0].k"), "", "one block of several leads no further");
     assert_eq!(
@@ -211,6 +224,7 @@ fn document_lists_renamed_provider_under_both_names() {
     let expected = json!({
         "own": { "name": "own", "full_name": name },
         "own.b": { "name": "own", "full_name": name, "alias": "b" },
+        // The implied provider of terraform_data is listed under its own name.
         "terraform": { "name": "terraform", "full_name": name },
     });
     assert_eq!(document["configuration"]["provider_config"], expected);
@@ -223,6 +237,7 @@ fn references_of_module_instance_include_module_without_output() {
     let document = planned(&[("main.tf", text), ("m/main.tf", "output \"x\" {\n  value = 1\n}\n")]);
     let outputs = &document["configuration"]["root_module"]["outputs"];
     assert_eq!(outputs["all"]["expression"]["references"], json!(["module.m[0]", "module.m"]));
+    // A reference through an output also names the instance that it belongs to.
     assert_eq!(outputs["one"]["expression"]["references"], json!(["module.m[0].x", "module.m[0]"]));
 }
 
@@ -246,6 +261,7 @@ fn state_document_marks_deprecated_outputs() {
     let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
     let expected = json!({
         "o": {"value": 1, "type": "number", "deprecated": "Use p."},
+        // The state of an output without the argument is exactly Terraform's.
         "p": {"value": 1, "type": "number"},
     });
     assert_eq!(state["outputs"], expected);
@@ -272,6 +288,7 @@ fn data_source_with_new_count_has_previous_address() {
     );
     folder.write("main.tf", &data("", "\"other.tfstate\""));
     folder.ok(&["apply", "-auto-approve"]);
+    // The path depends on an object that is replaced, so the data source is read during apply.
     folder.write("main.tf", &data("  count   = 1\n", "terraform_data.r.id == \"\" ? \"\" : \"other.tfstate\""));
     let reported = folder.ok(&["plan", "-out=p"]);
     assert!(reported.contains("# (moved from data.terraform_remote_state.d)"), "{reported}");

@@ -57,6 +57,7 @@ pub fn consolidated<'d>(ordered: &[&'d Diagnostic], consolidation: Consolidation
             let same = first.get(&text);
             if let Some(same) = same.and_then(|at| shown.get_mut(*at)) {
                 same.others += 1;
+                // The first one stays where it is, so that the order is kept.
                 continue;
             }
             first.insert(text, shown.len());
@@ -75,6 +76,7 @@ impl Consolidated<'_> {
             1 => format!("\n\n(and one more similar {what} elsewhere)"),
             others => format!("\n\n(and {others} more similar {what}s elsewhere)"),
         };
+        // The number of others belongs to this output, so the diagnostic itself is not changed.
         Diagnostic { detail: format!("{}{more}", self.diagnostic.detail), ..self.diagnostic.clone() }
     }
 }
@@ -89,6 +91,7 @@ pub fn in_order<'d>(diagnostics: &'d Diagnostics, sources: &Sources) -> Vec<&'d 
             let location = span.and_then(|span| {
                 let located = sources.locate(span)?;
                 let name = located.file.name().to_owned();
+                // The depth of a file is the number of separators in its name.
                 Some((name.matches(std::path::MAIN_SEPARATOR).count(), name, span.start(), span.end()))
             });
             (diagnostic.severity == Severity::Error, location)
@@ -107,9 +110,11 @@ mod tests {
         let at = |one: Diagnostic, from: u32| one.at(Span::new(from, from + 1));
         let all = [
             at(Diagnostic::warning("Old", "Use new."), 1),
+            // Diagnostics without a location are not consolidated.
             Diagnostic::warning("Old", "nowhere"),
             at(Diagnostic::warning("Other", "x"), 2),
             at(Diagnostic::warning("Old", "Use newer."), 3),
+            // Errors are shown separately by default.
             at(Diagnostic::error("Old", "an error"), 4),
             at(Diagnostic::error("Old", "an error"), 5),
             at(Diagnostic::warning("Old", "Use new."), 6),

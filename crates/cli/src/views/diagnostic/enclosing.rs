@@ -8,11 +8,13 @@ use groma_hcl::{TokenKind, is_identifier, tokenize};
 /// The first byte of a block is not enclosed by it, because it represents the block itself. The JSON syntax has no headers, so the
 /// result is the path of the innermost object or array.
 pub fn enclosing_block(file: &SourceFile, at: usize) -> Option<String> {
+    // The caller only knows positions, so the name of the file tells the syntax.
     if file.name().ends_with(".json") {
         return path(file, at);
     }
     // The outline is cached per file: a configuration may have thousands of diagnostics.
     let blocks = file.outline(top_blocks);
+    // Blocks are in source order, so the last one that starts before the position is the only candidate.
     let before = blocks.partition_point(|block| block.start < at);
     let block = blocks.get(before.checked_sub(1)?).filter(|block| at <= block.end)?;
     let Label::Header(open) = block.label else { return None };
@@ -27,6 +29,7 @@ fn top_blocks(text: &str) -> Vec<Section> {
     for (kind, range) in tokenize(text).iter() {
         match kind {
             TokenKind::OpenBrace => {
+                // Only a brace after a header begins a block at the top level.
                 if depth == 0 {
                     block = header.map(|start| (start, range.start));
                 }
@@ -39,6 +42,7 @@ fn top_blocks(text: &str) -> Vec<Section> {
                     header = None;
                 }
             }
+            // A header must be on one line, so a line without a brace is no header.
             TokenKind::Newline if depth == 0 => header = None,
             // An argument at the top level of a file, as in variable files, is not a block.
             TokenKind::Equal if depth == 0 => header = None,
@@ -61,6 +65,7 @@ fn header(text: &str) -> String {
     let mut start = 0;
     let mut quotes = 0_usize;
     for (kind, range) in tokenize(text).iter() {
+        // A quoted label is one word, whatever tokens it contains.
         if quotes == 0 {
             start = range.start;
         }
@@ -77,6 +82,7 @@ fn header(text: &str) -> String {
     let labels = words
         .iter()
         .skip(1)
+        // Labels may be written without quotes; they are shown as Terraform writes them.
         .map(|label| if is_identifier(label) { format!(" \"{label}\"") } else { format!(" {label}") });
     words.first().copied().into_iter().map(str::to_owned).chain(labels).collect()
 }
@@ -85,6 +91,7 @@ fn header(text: &str) -> String {
 /// the top level. The first byte of an object or array is not enclosed by it.
 fn path(file: &SourceFile, at: usize) -> Option<String> {
     let sections = file.outline(sections);
+    // The innermost section is the last one that starts before the position, or one of its parents.
     let mut next = sections.partition_point(|section| section.start < at).checked_sub(1);
     while let Some(section) = next.and_then(|number| sections.get(number))
         && section.end <= at
@@ -94,6 +101,7 @@ fn path(file: &SourceFile, at: usize) -> Option<String> {
     let mut steps = Vec::new();
     while let Some(section) = next.and_then(|number| sections.get(number)) {
         match section.label {
+            // The key is decoded only now, because most sections are never shown.
             Label::Key(start) => steps.push(format!(".{}", key(file.text(), start))),
             Label::Element(position) => steps.push(format!("[{position}]")),
             Label::Whole | Label::Header(_) => {}
@@ -108,6 +116,7 @@ fn path(file: &SourceFile, at: usize) -> Option<String> {
 fn key(text: &str, start: usize) -> String {
     let end = after_string(text.as_bytes(), start);
     let written = text.get(start..end).unwrap_or_default();
+    // An invalid key is shown as it is written.
     serde_json::from_str(written).unwrap_or_else(|_| written.trim_matches('"').to_owned())
 }
 
@@ -138,11 +147,13 @@ fn sections(text: &str) -> Vec<Section> {
             }
             b'{' | b'[' => {
                 let label = open.last().map_or(Label::Whole, |outer| match (outer.kind, outer.key) {
+                    // A value in an object is named by its key, every other by its position.
                     (b'{', Some(key)) => Label::Key(key),
                     _ => Label::Element(outer.position),
                 });
                 let parent = open.last().map(|outer| outer.number);
                 open.push(Open { number: sections.len(), kind: *byte, position: 0, key: None });
+                // The end is corrected when the section is closed.
                 sections.push(Section { start: at, end: bytes.len(), label, parent });
             }
             b'}' | b']' => {
@@ -192,10 +203,13 @@ mod tests {
         let file = sources.add("main.tf", text).unwrap();
         let around = |word: &str| enclosing_block(&file, text.find(word).unwrap());
         assert_eq!(around("a = 1"), None);
+        // The first byte of a block represents the block itself.
         assert_eq!(around("resource"), None);
         assert_eq!(around("x").as_deref(), Some("resource \"x\" \"y  z\""));
+        // Nested blocks do not count: the context is always the top-level block.
         assert_eq!(around("c = 1").as_deref(), Some("resource \"x\" \"y  z\""));
         assert_eq!(around("locals"), None);
+        // The brace in the comment does not close the block.
         assert_eq!(around("e = 2").as_deref(), Some("locals"));
     }
 
@@ -205,11 +219,15 @@ mod tests {
         let text = "{\"a\": 1, \"b\\\"\": {\"x\": [{}, 2, [\"[{\", {\"y\": \"deep\"}]], \"z\": 3}, \"c\": [\"e\"], \"open\": [{\"q\": 4";
         let file = sources.add("main.tf.json", text).unwrap();
         let around = |word: &str| enclosing_block(&file, text.find(word).unwrap());
+        // The top-level object has no name.
         assert_eq!(around("1,"), None);
+        // The key contains an escaped quote.
         assert_eq!(around("3}").as_deref(), Some("b\""));
         assert_eq!(around("2,").as_deref(), Some("b\".x"));
+        // The string "[{" opens nothing.
         assert_eq!(around("\"deep").as_deref(), Some("b\".x[2][1]"));
         assert_eq!(around("\"e\"").as_deref(), Some("c"));
+        // Unclosed objects and arrays extend to the end of the text.
         assert_eq!(around("4").as_deref(), Some("open[0]"));
         assert_eq!(around("{\"y").as_deref(), Some("b\".x[2]"));
     }
