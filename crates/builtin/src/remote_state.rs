@@ -149,7 +149,7 @@ fn outputs(
     content: Vec<u8>,
     location: &str,
     encryption: Option<&Encryption>,
-    address: &str,
+    address: Option<&ResourceInstance>,
 ) -> Result<Value, ProviderDiagnostic> {
     let content = opened(content, encryption, location)?;
     let mut outputs: BTreeMap<Name, Value> = BTreeMap::new();

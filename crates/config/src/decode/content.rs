@@ -7,7 +7,7 @@ use super::required_providers::RequiredProviders;
 use super::variable::VariableDraft;
 use crate::model::encryption::EncryptionBlock;
 use crate::model::module::ActionBlock;
-use crate::model::module::{Backend, Cloud, VersionRequirement};
+use crate::model::settings::{Backend, Cloud, VersionRequirement};
 use crate::model::module_call::ModuleCall;
 use crate::model::named_value::Check;
 use crate::model::named_value::Local;

@@ -7,11 +7,11 @@ use groma_backend::{HeldLock, OpenOptions, OpenedRemote, RemoteHandle, StoreErro
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Encryption;
 use groma_engine::Cancellation;
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::{Journal, LocalStore, Locking, Opened, Saved, State, StateError, StatePaths};
 
 use super::super::context::Context;
 use super::location::{RemoteLocation, StateLocation};
-use crate::settings::TERRAFORM_VERSION;
 
 /// An open state. Dropping it releases the lock; a failure to do so is reported at the end of the command.
 pub(in super::super) enum StateHandle {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use groma_config::Module;
 use groma_diagnostics::{Diagnostics, capitalized, io_reason};
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::{Locking, State};
 
 use super::super::backend::{Backend, StateLocation, StateOverrides, diagnostics, in_use, location_in, request};
 use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::outcome::fail;
-use crate::settings::{DEFAULT_WORKSPACE, TERRAFORM_VERSION};
+use crate::settings::DEFAULT_WORKSPACE;
 
 /// Workspaces of the configuration in the working directory.
 pub(in super::super) struct Workspaces {
