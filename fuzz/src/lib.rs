@@ -21,12 +21,10 @@ use groma_lang::{FunctionContext, Resolved, Scope, console, evaluate, references
 use groma_state::{DamagedJournal, LocalStore, Locking, StatePaths, file, plan_file};
 use groma_value::{Marks, Type, Value, json, msgpack};
 
-pub use crate::services::answers;
-pub use crate::words::terminal_text;
 pub use kept::{saved_plan, schema_cache, sealed};
 pub use packages::{archive, emulator_file, plugin, signature, type_schema};
-pub use services::key_services;
-pub use words::{address, functions};
+pub use services::{answers, key_services};
+pub use words::{address, functions, terminal_text};
 
 /// A reader with its name.
 pub type Target = (&'static str, fn(&[u8]));

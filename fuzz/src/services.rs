@@ -188,13 +188,13 @@ pub fn answers(bytes: &[u8]) {
     for wanted in ["application/vnd.opentofu.provider-target", "application/vnd.opentofu.modulepkg"] {
         let _ = answers::oci_archive(first, wanted);
     }
-    if let Some(place) = answers::oci_token_url(text(first)) {
+    if let Some(place) = answers::oci_token_url(super::text(first)) {
         assert_eq!(place.scheme(), "https", "a password goes there");
     }
     // What nobody has signed is no package of a registry.
     assert!(asked.provider_package(first, second, third).is_err());
     asked.mirror_package(first).into_iter().for_each(|package| package_meta(&package));
-    for package in [asked.module_package(first), asked.page_package(text(first))].into_iter().flatten() {
+    for package in [asked.module_package(first), asked.page_package(super::text(first))].into_iter().flatten() {
         assert!(!package.address.is_empty());
     }
     for (name, sum) in answers::sums(first).into_iter().flatten() {

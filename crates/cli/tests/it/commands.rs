@@ -129,7 +129,7 @@ fn variable_values_come_from_all_sources() {
 /// As in repositories that link every environment to one file, which each person makes.
 #[cfg(unix)]
 #[test]
-fn dangling_link_to_variable_file_is_an_error_only_if_requested() {
+fn dangling_link_is_an_error_except_for_terraform_tfvars() {
     let link = |folder: &Folder, name: &str| {
         std::os::unix::fs::symlink("../nowhere.tfvars", folder.path(name)).unwrap();
     };

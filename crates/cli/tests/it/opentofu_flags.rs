@@ -51,6 +51,7 @@ fn json_into_writes_messages_in_addition_to_text() {
     let refreshed = folder.ok(&["refresh", "-json-into=refresh.json"]);
     assert!(refreshed.contains("Refreshing state..."), "{refreshed}");
     assert_eq!(messages(&folder, "refresh.json"), ["version", "refresh_start", "refresh_complete", "outputs"]);
+    // The outputs are gone with the objects, so no message about them follows.
     folder.ok(&["destroy", "-auto-approve", "-json-into=destroy.json"]);
     assert!(messages(&folder, "destroy.json").ends_with(&["apply_complete".to_owned(), "change_summary".to_owned()]));
 }
@@ -61,6 +62,7 @@ fn diagnostics_appear_in_both_outputs() {
     folder.write("main.tf", "output \"o\" {\n  value = nosuch\n}\n");
     let ran = folder.run(&["plan", "-json-into=plan.json"]);
     assert!(ran.code == 1 && ran.err.contains("Error: Invalid reference"), "{ran:?}");
+    // The file gets a message of the failure, and ends there: no summary of changes.
     assert_eq!(messages(&folder, "plan.json"), ["version", "diagnostic"]);
     let ran = folder.run(&["validate", "-json-into=validate.json"]);
     assert!(ran.code == 1 && ran.err.contains("Error: Invalid reference"), "{ran:?}");
@@ -78,6 +80,7 @@ fn json_into_requires_writable_file_and_excludes_json() {
             .contains("-json-into file no/such/folder cannot be written")
     );
     for command in ["plan", "validate", "output", "show"] {
+        // The two flags contradict each other: one makes standard output JSON, the other keeps it text.
         let ran = folder.run(&[command, "-json", "-json-into=both.json"]);
         assert!(ran.code == 1 && format!("{}{}", ran.out, ran.err).contains("Invalid output format"), "{ran:?}");
     }

@@ -31,6 +31,7 @@ fn changes(folder: &Folder) -> Vec<String> {
 #[test]
 fn module_instance_is_kept_when_count_is_added_or_removed() {
     let folder = made("main.tofu", PLAIN);
+    // In OpenTofu a single instance continues as the first one, without a `moved` block.
     folder.write("main.tofu", COUNTED);
     let expected =
         ["module.m.terraform_data.x > module.m[0].terraform_data.x no-op", " > module.m[1].terraform_data.x create"];
@@ -43,13 +44,14 @@ fn module_instance_is_kept_when_count_is_added_or_removed() {
 }
 
 #[test]
-fn nested_modules_of_excluded_calls_are_kept() {
+fn implied_moves_of_nested_calls_combine() {
     let folder = made("main.tofu", PLAIN);
     folder
         .write("m/main.tf", "")
         .write("m/n/main.tf", MODULE)
         .write("m/main.tofu", &PLAIN.replace("\"./m\"", "\"./n\""));
     folder.ok(&["apply", "-auto-approve"]);
+    // Both calls get a count at once: the moves of both levels must combine.
     folder.write("main.tofu", COUNTED).write("m/main.tofu", &COUNTED.replace("\"./m\"", "\"./n\""));
     folder.write("m/n/main.tf", "resource \"terraform_data\" \"x\" {\n  count = 1\n}\n");
     let first = "module.m.module.m.terraform_data.x > module.m[0].module.m[0].terraform_data.x[0] no-op";
@@ -61,6 +63,7 @@ fn moved_block_overrides_implied_move() {
     let folder = made("main.tofu", PLAIN);
     let moved = "moved {\n  from = module.m\n  to   = module.m[1]\n}\n";
     folder.write("main.tofu", &format!("{COUNTED}{moved}"));
+    // The written block wins, so that the first instance is new.
     let expected =
         [" > module.m[0].terraform_data.x create", "module.m.terraform_data.x > module.m[1].terraform_data.x no-op"];
     assert_eq!(changes(&folder), expected);
@@ -69,6 +72,7 @@ fn moved_block_overrides_implied_move() {
 #[test]
 fn implied_move_keeps_object_at_target_address() {
     let folder = made("main.tofu", COUNTED);
+    // Both addresses have an object now: an implied move never ends an object that is in the way.
     folder.ok(&["state", "mv", "module.m[1].terraform_data.x", "module.m.terraform_data.x"]);
     let expected = [
         " > module.m.terraform_data.x delete",
@@ -81,9 +85,11 @@ fn implied_move_keeps_object_at_target_address() {
 #[test]
 fn module_call_migration_depends_on_tool() {
     let folder = made("main.tf", PLAIN);
+    // Terraform moves nothing on its own: without a `moved` block the instance is replaced.
     folder.write("main.tf", &COUNTED.replace('2', "1"));
     let expected = [" > module.m.terraform_data.x delete", " > module.m[0].terraform_data.x create"];
     assert_eq!(changes(&folder), expected);
+    // The lock file names OpenTofu's registry, from which the tool is guessed.
     folder.write(".terraform.lock.hcl", "# registry.opentofu.org\n");
     assert_eq!(changes(&folder), ["module.m.terraform_data.x > module.m[0].terraform_data.x no-op"]);
     let enabled = made("main.tf", &COUNTED.replace('2', "1"));
@@ -112,6 +118,7 @@ fn disabled_resource_may_be_moved() {
     let moved = "resource \"terraform_data\" \"b\" {\n  count = 1\n}\nmoved {\n  from = terraform_data.a\n  to   = terraform_data.b[0]\n}\n";
     folder.write("moved.tf", moved);
     let reported = folder.fails(&["plan"]);
+    // The source of the move is still declared and enabled, so the object has two claims.
     assert!(reported.contains("Moved object still exists"), "{reported}");
     let shown = folder.ok(&["plan", "-var=on=false"]);
     assert!(shown.contains("terraform_data.a has moved to terraform_data.b[0]"), "{shown}");
@@ -136,6 +143,7 @@ fn disabled_resource_is_null_of_its_type() {
     let kept = "resource \"terraform_data\" \"kept\" {\n  input = terraform_data.a\n}\n";
     folder.write("main.tf", SWITCHED).write("kept.tf", kept);
     folder.ok(&["apply", "-auto-approve", "-var=on=false"]);
+    // A reference to a disabled resource is null, but keeps its type for the functions that look at it.
     let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
     let attributes = &state["resources"][0]["instances"][0]["attributes"];
     let ty =

@@ -32,6 +32,7 @@ fn is_pipe(path: &Path) -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn failed_write_to_standard_output_fails_every_command() {
+    // With a device that is always full, the first write fails, or the flush at the end.
     let folder = applied();
     let commands: [&[&str]; 17] = [
         &["-help"],
@@ -70,6 +71,7 @@ fn closed_pipe_is_not_an_error() {
     let folder = applied();
     for arguments in [&["show", "-json"][..], &["plan"], &["metadata", "functions", "-json"]] {
         let mut child = folder.command(arguments).spawn().unwrap();
+        // As `head` closes it once it has the lines it wants.
         drop(child.stdout.take());
         assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");
     }
@@ -90,6 +92,7 @@ fn plan_is_written_to_a_pipe() {
     };
     folder.ok(&["plan", "-out=pipe"]);
     std::fs::write(folder.path("plan"), reader.join().unwrap()).unwrap();
+    // A file that is written aside and renamed would replace the pipe with a file.
     assert!(is_pipe(&pipe));
     let applied = folder.ok(&["apply", "plan"]);
     assert!(applied.contains("1 changed"), "{applied}");
@@ -100,6 +103,7 @@ fn state_path_that_is_a_pipe_is_rejected_before_changes() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     let pipe = pipe(&folder);
+    // A state cannot be read back from a pipe, so nothing may be created that it would have to record.
     let reported = folder.fails(&["apply", "-auto-approve", "-state-out=pipe"]);
     assert!(reported.contains("is a device or a pipe") && reported.contains("Nothing was changed"), "{reported}");
     assert!(is_pipe(&pipe));
@@ -111,6 +115,7 @@ fn suggested_commands_work_where_they_are_printed() {
     let folder = Folder::new().with("GROMA_PERSONA", "groma");
     folder.write("sub dir/main.tf", OUTPUT);
     let reported = folder.ok(&["-chdir=sub dir", "plan", "-out=../p"]);
+    // The command is run by a shell as printed: the directory's blank must be quoted, and the plan found from there.
     let suggested = reported.lines().rev().find(|line| line.contains(" apply ")).unwrap().trim();
     assert_eq!(suggested, "groma -chdir='sub dir' apply \"../p\"");
     let command = suggested.replacen("groma", env!("CARGO_BIN_EXE_groma"), 1);
@@ -124,6 +129,7 @@ fn a_removed_working_directory_is_an_error() {
     let gone = folder.path("gone");
     std::fs::create_dir(&gone).unwrap();
     let program = env!("CARGO_BIN_EXE_groma");
+    // The shell's own directory is removed before the program starts in it.
     let script = format!("rmdir \"$PWD\" && exec {program} destroy -auto-approve");
     let output = Command::new("sh").args(["-c", &script]).current_dir(&gone).stdin(Stdio::null()).output().unwrap();
     let reported = String::from_utf8_lossy(&output.stderr);
@@ -158,6 +164,7 @@ fn unreadable_workspace_selection_is_an_error() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     std::fs::create_dir_all(folder.path(".terraform")).unwrap();
+    // A byte that no UTF-8 text contains.
     std::fs::write(folder.path(".terraform/environment"), b"\xff").unwrap();
     let reported = folder.fails(&["plan"]);
     assert!(reported.contains("Error: Failed to read the selected workspace"), "{reported}");
@@ -169,6 +176,7 @@ fn unusable_log_settings_are_reported() {
         let folder = Folder::new().with("TF_LOG", level).with("TF_LOG_PATH", path);
         folder.run(&["version"])
     };
+    // A log that cannot be opened does not stop the command: the log goes to standard error instead.
     let ran = run("info", "no/such/folder/log");
     assert_eq!(ran.code, 0);
     assert!(

@@ -24,6 +24,7 @@ resource "terraform_data" "it" {
 
 /// A text without the line breaks that fit it to the terminal.
 fn flowing(text: &str) -> String {
+    // Messages are wrapped at the terminal's width, which may split what is searched for.
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -43,8 +44,10 @@ fn is_applied(folder: &Folder) -> bool {
 fn variables_that_a_saved_plan_ignores_are_rejected() {
     let cases: [(&[&str], &[&str], &str); 4] = [
         (&["-var=text=1"], &["-var=text=9"], "var.text = \"1\", but -var sets it to \"9\""),
+        // The plan used the default: a value that differs from it would be ignored as well.
         (&[], &["-var=text=9"], "var.text = \"from the default\", but -var sets it to \"9\""),
         (&["-var=text=1"], &["-var-file=other.tfvars"], "but -var-file=other.tfvars sets it to \"9\""),
+        // The given text is no number, and is shown as it was given.
         (&[], &["-var=number=six"], "var.number = 5, but -var sets it to \"six\""),
     ];
     for (planning, applying, expected) in cases {
@@ -61,6 +64,7 @@ fn variables_that_a_saved_plan_ignores_are_rejected() {
 fn variables_equal_to_those_of_the_saved_plan_are_accepted() {
     let cases: [(&[&str], &[&str]); 3] = [
         (&["-var=text=1"], &["-var=text=1"]),
+        // Values are compared after their conversion to the variable's type.
         (&["-var=number=5"], &["-var=number=5.0"]),
         (&[], &["-var=text=from the default"]),
     ];
@@ -73,6 +77,7 @@ fn variables_equal_to_those_of_the_saved_plan_are_accepted() {
 
 #[test]
 fn environment_variables_that_a_saved_plan_ignores_are_warned_about() {
+    // Unlike options, an environment variable may be set for other commands, so it is no error.
     let folder = planned(&["-var=text=1"]);
     let reported =
         flowing(&folder.also_for(env!("CARGO_BIN_EXE_groma").as_ref()).with("TF_VAR_text", "9").ok(&["apply", "plan"]));
@@ -81,6 +86,7 @@ fn environment_variables_that_a_saved_plan_ignores_are_warned_about() {
         reported.contains("var.text = \"1\", but the environment variable TF_VAR_text sets it to \"9\""),
         "{reported}"
     );
+    // The planned value was applied, as the warning said.
     assert!(folder.read("terraform.tfstate").contains("\"1\""));
     let same = planned(&["-var=text=1"]).with("TF_VAR_text", "1").with("TF_VAR_number", "5");
     assert!(!same.ok(&["apply", "plan"]).contains("Warning"));
@@ -89,6 +95,7 @@ fn environment_variables_that_a_saved_plan_ignores_are_warned_about() {
 #[test]
 fn automatic_variable_files_may_differ_from_the_saved_plan() {
     let folder = planned(&["-var=text=1"]);
+    // Nobody chose this file for the apply; it was as likely written after the plan for the next one.
     folder.write("terraform.tfvars", "text = \"9\"\n");
     assert!(!folder.ok(&["apply", "plan"]).contains("Warning"));
 }
@@ -120,6 +127,7 @@ mod bytes {
     fn environment_values_that_are_not_utf_8_are_rejected() {
         let folder = Folder::new();
         folder.write("main.tf", VARIABLES);
+        // The value may be a secret: the message names the variable only.
         let (_, text) = reported(&folder, &["plan"], ("TF_VAR_text", b"s3cret\xff"), &[]);
         assert!(text.contains("The value of the environment variable TF_VAR_text is not valid UTF-8"), "{text}");
         assert!(!text.contains("s3cret"), "{text}");
@@ -127,6 +135,7 @@ mod bytes {
             let (is_good, text) = reported(&folder, &["plan"], (name, b"\xff"), &[]);
             assert!(!is_good && text.contains(&format!("The value of {name} is not valid UTF-8")), "{text}");
         }
+        // A variable of the environment that the configuration does not declare is never read.
         let (is_good, text) = reported(&folder, &["plan"], ("TF_VAR_other", b"\xff"), &[]);
         assert!(is_good, "{text}");
     }

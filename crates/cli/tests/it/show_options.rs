@@ -85,7 +85,7 @@ fn show_module_prints_one_module() {
 }
 
 #[test]
-fn show_state_ignores_uninstalled_modules() {
+fn show_state_lists_nested_modules_after_their_caller() {
     let folder = Folder::new();
     folder.write("main.tf", "module \"m\" {\n  source   = \"./m\"\n  for_each = toset([\"a\", \"b\"])\n}\n");
     folder.write("m/main.tf", "module \"n\" {\n  source = \"./n\"\n}\nresource \"terraform_data\" \"x\" {}\n");

@@ -75,8 +75,8 @@ pub(crate) fn ephemeral_resources() {
     folder.write("main.tf", &format!("{REQUIRED}{blocks}"));
     folder.ok(&["plan", "-out=p"]);
     let plan: serde_json::Value = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
-    let blocks = plan["configuration"]["root_module"]["resources"].as_array().unwrap();
-    let addresses: Vec<&serde_json::Value> = blocks.iter().map(|block| &block["address"]).collect();
+    let resources = plan["configuration"]["root_module"]["resources"].as_array().unwrap();
+    let addresses: Vec<&serde_json::Value> = resources.iter().map(|block| &block["address"]).collect();
     assert_eq!(addresses, ["trouble_thing.x"]);
 
     let condition = "postcondition {\n  condition = self.id != \"\"\n  error_message = \"no id\"\n}\n";

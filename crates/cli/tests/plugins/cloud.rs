@@ -5,8 +5,8 @@ use std::path::Path;
 use groma_scripted::cloud::{Event, Operation, Outcome, Store};
 
 use crate::common::Folder;
-use crate::common::background::{kill, start};
 use crate::common::normalization::terraform;
+use crate::common::{kill, start};
 
 /// The provider that this program is when [`crate::BEHAVIOR_VARIABLE`] says so.
 pub const BEHAVIOR: &str = "cloud";

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::Folder;
-use common::background::interrupt;
+use common::interrupt;
 use groma_provider::{
     ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
     Provider, ReadRequest, ReadResponse, Schema,

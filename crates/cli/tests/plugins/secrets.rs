@@ -10,8 +10,8 @@ use groma_scripted::{EphemeralScript, ResourceScript, Scripted};
 use groma_value::Type;
 
 use super::{BEHAVIOR_VARIABLE as VARIABLE, folder, nobody_is_left};
-use crate::common::background::{kill, start_run, until_said};
 use crate::common::{Folder, Ran};
+use crate::common::{kill, start_run, until_said};
 
 /// What the plugin is like that takes secrets.
 pub const BEHAVIOR: &str = "secrets";

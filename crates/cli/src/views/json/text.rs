@@ -180,7 +180,7 @@ mod tests {
     /// Counts the elements that were made, and fails when an element is made before the one ahead of it was written.
     struct Written<'c>(&'c Cell<usize>);
 
-    impl io::Write for Written<'_> {
+    impl Write for Written<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.set(self.0.get() + bytes.iter().filter(|byte| **byte == b'x').count());
             Ok(bytes.len())

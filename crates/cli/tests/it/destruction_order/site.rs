@@ -13,8 +13,8 @@ use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
 
 use super::generate::{Fault, Step};
-use crate::common::background::{kill, start_run};
 use crate::common::{Folder, Ran};
+use crate::common::{kill, start_run};
 
 /// The identifiers of an instance's objects, for example `cloud_object.web: web#2, deposed web#1`.
 pub type Recorded = BTreeMap<String, Instance>;

@@ -69,6 +69,7 @@ fn oauth_token_is_stored_readable_only_by_its_owner() {
         back.query_pairs_mut().append_pair("code", "the-code").append_pair("state", state);
         back
     };
+    // A page of somebody else could send the browser here with a code of its own.
     assert!(visit(&back("somebody-else")).starts_with("HTTP/1.1 404"), "who does not know the state is not heard");
     assert!(visit(&back(&value("state"))).starts_with("HTTP/1.1 200"));
     let mut rest = String::new();
@@ -78,6 +79,7 @@ fn oauth_token_is_stored_readable_only_by_its_owner() {
 
     let redeemed = &server.requests("/token")[0].body;
     let form: Url = Url::parse(&format!("http://form/?{redeemed}")).unwrap();
+    // The proof: only who began the login knows the text behind the digest that the page was given.
     let verifier = form.query_pairs().find(|(key, _)| key == "code_verifier").unwrap().1.into_owned();
     assert_eq!(URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier)), value("code_challenge"), "the proof fits");
     assert!((43..=128).contains(&verifier.len()));
@@ -95,6 +97,7 @@ fn oauth_token_is_stored_readable_only_by_its_owner() {
         assert_eq!(std::fs::metadata(folder.path(KEPT)).unwrap().permissions().mode() & 0o777, 0o600);
     }
     let text = folder.ok(&["logout", &server.host()]);
+    // The second logout finds nothing, which is no error.
     assert!(text.contains("Success!") && text.contains(KEPT), "{text}");
     assert!(!folder.read(KEPT).contains("t0k3n"));
     assert!(folder.ok(&["logout", &server.host()]).contains("No credentials for localhost:"));
@@ -144,6 +147,7 @@ fn pasted_token_is_verified_before_it_is_stored() {
     });
     let folder = folder(&server);
     let ran = folder.run_with_input(&["login", &server.host()], "yes\nbad\n");
+    // A token is tried before it is kept, so that a later run does not fail on a typing error.
     assert!(ran.err.contains("Error: Token is invalid"), "{}", ran.err);
     assert!(!folder.path(KEPT).exists());
     let ran = folder.run_with_input(&["login", &server.host()], "yes\ngood\n");
@@ -158,6 +162,7 @@ fn login_rejects_host_without_service_and_configured_token() {
     let folder = folder(&server);
     let ran = folder.run(&["login", &server.host()]);
     assert!(ran.err.contains("Error: Host does not support Terraform tokens API"), "{}", ran.err);
+    // A file that the user wrote is not edited; the token must be removed there.
     folder.write("home/.terraformrc", &format!("credentials \"{}\" {{ token = \"x\" }}\n", server.host()));
     for command in ["login", "logout"] {
         let ran = folder.run(&[command, &server.host()]);
@@ -184,6 +189,7 @@ fn credentials_helper_stores_and_deletes_tokens() {
     let ran = folder.run_with_input(&["login", &server.host()], "yes\nsecret\n");
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(folder.read("home/box"), r#"{"token":"secret"}"#);
+    // The helper is the only store then: no second copy of the token in a file.
     assert!(!folder.path(KEPT).exists());
     folder.ok(&["logout", &server.host()]);
     assert!(!folder.path("home/box").exists());
@@ -206,6 +212,7 @@ fn missing_helper_is_an_error_only_if_a_token_is_needed() {
         said.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let said = asks_for("open");
+    // The registry answered without a token, so nobody missed the helper.
     assert!(said.contains("has no released versions") && !said.contains("helper"), "{said}");
     let said = asks_for("closed");
     assert!(

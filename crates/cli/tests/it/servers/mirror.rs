@@ -53,8 +53,10 @@ fn mirror_with_private_certificate_authority() {
     let server = Server::start(good);
     let folder = folder(&server);
     folder.ok(&["init"]);
+    // The archive was hashed by its content, as the mirror names no hash of its own.
     assert!(folder.read(".terraform.lock.hcl").contains("\"h1:"));
     let other = Server::start(good);
+    // A certificate of another authority, for the same name.
     other.write_authority(&folder.path("ca.pem"));
     std::fs::remove_dir_all(folder.path(".terraform")).unwrap();
     let said = folder.fails(&["init"]);
@@ -69,6 +71,7 @@ fn failed_request_is_retried() {
         _ => good(request),
     });
     folder(&server).ok(&["init"]);
+    // The failed request and its repetition.
     assert_eq!(server.requests(INDEX).len(), 2);
 }
 
@@ -159,6 +162,7 @@ fn killed_download_leaves_no_temporary_file() {
         std::thread::sleep(Duration::from_millis(10));
     }
     kill(child);
+    // The archive has no name in the directory while it is read, so that nothing is left to clean up.
     let left: Vec<_> = std::fs::read_dir(temporary.path()).unwrap().flatten().map(|entry| entry.path()).collect();
     assert!(left.is_empty(), "{left:?}");
 }
@@ -173,10 +177,13 @@ fn concurrent_inits_share_one_cache() {
     });
     let cache = tempfile::tempdir().unwrap();
     let cache_path = cache.path().to_str().unwrap();
+    // Without this setting, a package from the cache must match a lock file, and each directory would fetch its own.
     let folders: Vec<Folder> = (0..5)
         .map(|_| {
             folder(&server)
                 .with("TF_PLUGIN_CACHE_DIR", cache_path)
+                // Without this setting, a package from the cache must match a lock file, and each directory would fetch
+                // its own.
                 .with("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE", "1")
         })
         .collect();
@@ -208,6 +215,7 @@ fn cached_package_is_used_only_if_locked() {
     first.ok(&["init"]);
     cached().ok(&["init"]);
     assert_eq!(server.requests(ARCHIVE).len(), 2, "without a lock file the cache proves nothing");
+    // The lock file stays, and has the hash that the cached package must have.
     std::fs::remove_dir_all(first.path(".terraform")).unwrap();
     assert!(first.ok(&["init"]).contains("from the shared cache directory"));
     assert_eq!(server.requests(ARCHIVE).len(), 2);

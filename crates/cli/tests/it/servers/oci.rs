@@ -40,6 +40,7 @@ fn registry(damage: fn(Vec<u8>) -> Vec<u8>) -> Server {
 /// The same, which gives tokens to those whose request `is_known`.
 fn registry_granting(is_known: fn(&Request) -> bool, damage: fn(Vec<u8>) -> Vec<u8>) -> Server {
     Server::start(move |request: &Request| {
+        // Tokens come from another address than the packages, which the answer to a request without one names.
         if request.path == "/token" {
             let granted = is_known(request).then(|| Answer::json(r#"{"access_token": "for-everybody"}"#));
             return granted.unwrap_or_else(|| Answer::status("401 Unauthorized"));
@@ -99,6 +100,7 @@ fn provider_is_installed_from_an_oci_mirror() {
     assert!(text.contains("- Installed example.com/acme/tool v1.0.0 (verified checksum)"), "{text}");
     let lock = folder.read(".terraform.lock.hcl");
     assert!(lock.contains("\"h1:") && lock.contains("\"zh:"), "{lock}");
+    // A repository that the registry lacks is an error, and no provider without versions.
     folder.write("main.tf", &TOOL.replace("acme/tool", "acme/other"));
     let said = folder.fails(&["init"]);
     assert!(said.contains("Error: Failed to query available provider packages"), "{said}");
@@ -114,6 +116,7 @@ fn module_is_installed_from_an_oci_registry() {
     assert!(folder.path(".terraform/modules/m/inner/main.tf").exists());
     folder.write("main.tf", &call.replace("tag=v1", "tag=v2"));
     assert!(folder.fails(&["init"]).contains("Error: Failed to download module"));
+    // A version may be named once; the format of the archive is the registry's to say.
     for wrong in ["ref=v1&tag=v1", "archive=zip"] {
         folder.write("main.tf", &call.replace("tag=v1", wrong));
         let said = folder.fails(&["init"]);
@@ -124,6 +127,7 @@ fn module_is_installed_from_an_oci_registry() {
 #[test]
 fn blob_with_wrong_digest_is_rejected() {
     let server = registry(|mut bytes| {
+        // One bit is enough: the digest names each byte.
         bytes[0] ^= 1;
         bytes
     });
@@ -144,10 +148,12 @@ fn identity_token_is_exchanged_for_an_access_token() {
     let folder = folder(&server);
     folder.write("main.tf", TOOL);
     assert!(folder.fails(&["init"]).contains("401"), "nobody is known without a login");
+    // The pair of name and password is a filler here: the identity token counts.
     let written = format!(r#"{{"auths": {{"{}": {{"auth": "YTo=", "identitytoken": "who-i-am"}}}}}}"#, server.host());
     folder.write("home/.docker/config.json", &written);
     folder.ok(&["init"]);
 
+    // A helper returns an identity token under a name of its own.
     let helper = "#!/bin/sh\ncat > /dev/null\nprintf '{\"Username\": \"<token>\", \"Secret\": \"who-i-am\"}'\n";
     folder.write("bin/docker-credential-box", helper);
     #[cfg(unix)]

@@ -30,6 +30,7 @@ fn missing_files_and_unknown_flags() {
 #[test]
 fn invalid_command_lines() {
     let folder = built();
+    // Nothing may be written for any of these command lines.
     let before = everything(&folder);
     let cases: [(&[&str], &str); 42] = [
         (&["plna"], "Did you mean \"plan\"?"),
@@ -86,6 +87,7 @@ fn invalid_command_lines() {
         assert_eq!((ran.code, &*ran.err), (1, ""), "{group}: nothing was asked for");
         assert!(ran.out.contains("Usage: terraform"), "{group}: {}", ran.out);
     }
+    // Terraform's code for a command that it does not know.
     let ran = folder.run(&["-nope"]);
     assert_eq!((ran.code, &*ran.out), (127, ""), "nothing says what is to be done");
     assert!(ran.err.contains("Unknown option \"-nope\" before the command."), "{}", ran.err);
@@ -144,6 +146,7 @@ fn missing_approval() {
         let folder = if build { built() } else { folder(ONE) };
         let before = everything(&folder);
         refuses(&folder, arguments, "error asking for approval: EOF", "-auto-approve");
+        // Only the exact word approves: neither a sentence that begins with it nor an empty answer.
         for answer in ["no\n", "yes please\n", "\n", "\u{7}\u{0}\n"] {
             let ran = folder.run_with_input(arguments, answer);
             assert_eq!(ran.code, 1, "{answer:?}");
@@ -155,9 +158,10 @@ fn missing_approval() {
 }
 
 #[test]
-fn empty_file_and_output_names_are_errors() {
+fn empty_arguments_count_as_absent() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n\noutput \"o\" {\n  value = 1\n}\n");
+    // Scripts pass empty arguments where a variable has no value.
     folder.ok(&["apply", "-auto-approve", ""]);
     assert_eq!(folder.ok(&["output", ""]), "o = 1\n");
     assert_eq!(folder.ok(&["show", ""]), folder.ok(&["show"]));
@@ -192,6 +196,7 @@ fn invalid_cli_args_variable_is_named() {
 #[test]
 fn list_resource_is_not_a_valid_target() {
     let folder = built();
+    // A target may be what does not exist, as far as it is written as one.
     assert!(folder.ok(&["plan", "-target=list.a.b"]).contains("No changes."));
     refuses(&folder, &["plan", "-target=list.a"], "Invalid target \"list.a\"", "a resource type and a name");
     refuses(&folder, &["plan", "-replace=list.a.b"], "Invalid force-replace address", "Only managed resources");
