@@ -1,4 +1,4 @@
-//! What every reader of foreign bytes must bear: no panic, no blow-up, and the laws told at each.
+//! Fuzz targets for readers of untrusted bytes: no panics, no excessive work, and the invariants stated at each target.
 //!
 //! The fuzz targets call these with whatever the fuzzer thinks of; `crates/cli/tests/untrusted_input.rs` takes this file in too, and calls
 //! them with damaged examples wherever the tests run.
@@ -213,7 +213,7 @@ pub fn message_pack(bytes: &[u8]) {
     }
 }
 
-/// What can be decoded is encoded and decoded again as the same.
+/// A decoded value survives encoding and decoding.
 pub fn value_json(bytes: &[u8]) {
     let _ = json::implied_type(bytes);
     let Ok(value) = json::decode(bytes) else { return };

@@ -1,4 +1,4 @@
-//! What comes with packages and from providers, registries and clouds.
+//! Content of packages, and data from providers, registries and clouds.
 
 use std::fs::File;
 use std::sync::{Arc, OnceLock};
@@ -53,7 +53,7 @@ pub fn signature(bytes: &[u8]) {
     }
 }
 
-/// What a provider sends of itself is read or refused.
+/// The answers of a provider are decoded or rejected.
 pub fn plugin(bytes: &[u8]) {
     for protocol in [Protocol::V5, Protocol::V6] {
         let _ = wire::schema_of(bytes, protocol);

@@ -191,7 +191,7 @@ pub fn answers(bytes: &[u8]) {
     if let Some(place) = answers::oci_token_url(super::text(first)) {
         assert_eq!(place.scheme(), "https", "a password goes there");
     }
-    // What nobody has signed is no package of a registry.
+    // Registries have to name a signature for a package.
     assert!(asked.provider_package(first, second, third).is_err());
     asked.mirror_package(first).into_iter().for_each(|package| package_meta(&package));
     for package in [asked.module_package(first), asked.page_package(super::text(first))].into_iter().flatten() {

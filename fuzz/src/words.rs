@@ -139,7 +139,7 @@ fn written(writes: &[&[u8]]) -> String {
         assert!(writer.write_all(bytes).is_ok());
     }
     let bytes = screen.0.lock().unwrap_or_else(PoisonError::into_inner);
-    // What is written is text, whatever the bytes were.
+    // The output is valid text for any input.
     assert!(std::str::from_utf8(&bytes).is_ok());
     String::from_utf8_lossy(&bytes).into_owned()
 }

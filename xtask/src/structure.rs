@@ -206,7 +206,7 @@ const FIELD: &str = ".summary";
 /// Conversions of a string that keep its text.
 const CONVERSIONS: [&str; 5] = [".as_str()", ".as_ref()", ".as_deref()", ".trim()", ".clone()"];
 
-/// What comes after a string whose text decides something.
+/// Operators and methods that compare or search the string before them.
 const DECISIONS: [&str; 9] =
     ["==", "!=", ".starts_with(", ".ends_with(", ".contains(", ".find(", ".strip_prefix(", ".eq(", ".strip_suffix("];
 

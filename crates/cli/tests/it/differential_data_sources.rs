@@ -275,7 +275,7 @@ resource "awscc_sqs_queue" "it" {
 }
 "#;
 
-/// What Terraform 1.15 does with the same provider as a plugin.
+/// Expects the operations of Terraform 1.15 with the same provider as a plugin.
 #[test]
 fn destroy_reads_configured_instances_of_data_for_providers() {
     let folder = Folder::new();

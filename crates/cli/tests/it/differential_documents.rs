@@ -43,7 +43,7 @@ impl Pair {
         }
     }
 
-    /// What `ask` gives for both programs must be the same.
+    /// Requires that `ask` returns the same for both programs.
     fn compare(&self, what: &str, ask: impl Fn(&Folder) -> String) {
         self.step.set(self.step.get() + 1);
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recorded/terraform");

@@ -54,7 +54,7 @@ fn rendered(cases: &[Case]) -> String {
     cases.iter().map(case).collect::<Vec<_>>().join("=====\n")
 }
 
-/// What a program says about a configuration.
+/// The problems that a program reports about a configuration.
 fn said(program: &Path, text: &str) -> Said {
     let folder = tempfile::tempdir().unwrap();
     let files = files(text, "main.tf");
@@ -81,7 +81,7 @@ fn said(program: &Path, text: &str) -> Said {
     result["diagnostics"].as_array().into_iter().flatten().map(line).collect()
 }
 
-/// What the program says about all cases, two at a time.
+/// The program's output for all cases, two at a time.
 fn all(program: &Path, cases: &[Case]) -> Vec<Said> {
     let next = Mutex::new(0..cases.len());
     let found = Mutex::new(vec![Said::new(); cases.len()]);

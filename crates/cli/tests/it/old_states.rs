@@ -10,7 +10,7 @@ const STATES: [(&str, &str); 3] = [
     ("format 3", include_str!("../../../state/src/file/fixtures/format_3.json")),
 ];
 
-/// What Terraform 0.11 knew of one object.
+/// The attributes of one object in a state of Terraform 0.11.
 const TERRAFORM_0_11: &str = r#"{
     "version": 3,
     "terraform_version": "0.11.14",

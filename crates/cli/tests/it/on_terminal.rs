@@ -98,7 +98,7 @@ impl Drop for Terminal {
     }
 }
 
-/// What is on the screen at the end: live lines are drawn over.
+/// The screen at the end: live lines are overwritten.
 fn screen(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     let mut row = 0;
@@ -322,7 +322,7 @@ fn hostile_values_do_not_control_the_terminal() {
     for arguments in runs {
         let (code, text) = Terminal::run(&folder, arguments).end();
         assert_eq!(code, 0, "{text}");
-        // What is left once the program's own colors and the drawing of its live lines are gone.
+        // The text without the program's own colors and cursor movements.
         let mut rest = text.clone();
         for tone in ["0", "1", "4", "31", "32", "33", "36", "90"] {
             rest = rest.replace(&format!("\x1b[{tone}m"), "");

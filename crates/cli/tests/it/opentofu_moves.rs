@@ -16,7 +16,7 @@ fn made(name: &str, text: &str) -> Folder {
     folder
 }
 
-/// What is to be done, by the addresses of the objects and where they were.
+/// Planned actions with the addresses of the objects, previous and current.
 fn changes(folder: &Folder) -> Vec<String> {
     folder.ok(&["plan", "-out=p"]);
     let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();

@@ -329,7 +329,7 @@ fn file_provisioner_requires_source_or_content() {
     let missing = "Must provide one of 'source' or 'content'";
     let said = folder.write("main.tf", &block("")).fails(&["validate"]);
     assert!(said.contains(missing) && said.contains("\"destination\" is required"), "{said}");
-    // What seems to be missing has another name.
+    // The argument exists under another name.
     let said = folder.write("main.tf", &block("\n    sorce = \"x\"\n  ")).fails(&["validate"]);
     assert!(!said.contains(missing) && said.contains("sorce"), "{said}");
 }

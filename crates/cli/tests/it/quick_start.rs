@@ -182,7 +182,7 @@ fn estate_from_first_apply_to_last_destroy() {
     assert_eq!(folder.ok(&["state", "list", "terraform_data.listener"]), "terraform_data.listener\n");
     no_changes(&folder);
 
-    // What leaves the configuration leaves the world.
+    // Objects of removed blocks are destroyed.
     std::fs::remove_file(folder.path("audit.tf")).unwrap();
     contains(
         &folder.ok(&["apply", "-auto-approve"]),

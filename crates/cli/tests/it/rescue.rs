@@ -29,7 +29,7 @@ fn apply_prints_an_unwritable_state() {
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.err.contains("Failed to save state") && ran.err.contains("state push -force FILE"), "{}", ran.err);
     let state = &ran.out[ran.out.find("{\n  \"version\": 4").unwrap()..=ran.out.rfind('}').unwrap()];
-    // What it says to do with it works.
+    // The printed advice works.
     folder.write("printed", state);
     folder.ok(&["state", "push", "-force", "printed"]);
     assert_eq!(folder.ok(&["state", "list"]), "terraform_data.long\n");

@@ -71,7 +71,7 @@ fn show_config_adds_types_and_flags_of_variables() {
 fn show_module_prints_one_module() {
     let folder = Folder::new();
     folder.write("a/main.tf", SHOWN);
-    // What it calls is not there.
+    // The modules that it calls are missing.
     let alone = document(&folder, &["show", "-module=a", "-json"]);
     let root = &alone["root_module"];
     assert_eq!(root["module_calls"]["m"], serde_json::json!({ "source": "./m" }));

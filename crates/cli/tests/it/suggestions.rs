@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 
-/// What is around each mistake.
+/// The configuration around each mistake.
 const AROUND: &str = r#"
 terraform {
   required_providers {

@@ -13,7 +13,7 @@ pub(crate) fn unused_providers() {
         let reported = folder.ok(&[command]);
         assert!(reported.contains("Warning: Unsupported argument"), "{command}: {reported}");
     }
-    // What stands in an argument that there is not follows from that.
+    // Errors in the value of an unknown argument would only follow from it.
     assert!(!folder.ok(&["validate"]).contains("Reference to undeclared"));
     folder.write("main.tf", &format!("{unused}resource \"trouble_thing\" \"x\" {{\n  name = \"good\"\n}}\n"));
     let reported = folder.fails(&["plan"]);

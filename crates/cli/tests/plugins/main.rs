@@ -32,7 +32,7 @@ const ADDRESS: &str = "registry.terraform.io/example/trouble";
 
 /// Names the file that gets the process numbers of plugins.
 const NOTED: &str = "TROUBLE_NOTED";
-/// What the plugin is like, unless it is a good one.
+/// The misbehavior of the plugin, if any.
 const BEHAVIOR_VARIABLE: &str = "TROUBLE_BEHAVIOR";
 
 type Test = (&'static str, fn());
@@ -356,7 +356,7 @@ fn killed() {
     nobody_is_left(&folder);
     folder.write("main.tf", &folder.read("main.tf").replace("hangs", "lives"));
     let planned = folder.run(&["plan"]);
-    // What the provider had reported is known; what it was asked for last may or may not have been made.
+    // Completed operations are known; the last one may or may not have created its object.
     let reported = flowing(&format!("{}{}", planned.out, planned.err));
     assert!(reported.contains("trouble_thing.second"), "{reported}");
     assert!(!reported.contains("# trouble_thing.first will be created"), "{reported}");
@@ -428,7 +428,7 @@ fn identities() {
     assert_eq!((&change["before_identity"], &change["after_identity"]), (&anna, &anne), "{renamed}");
     assert_eq!(renamed["planned_values"]["root_module"]["resources"][0]["identity"], anne, "{renamed}");
 
-    // What was made in half has no identity that counts.
+    // A tainted object may be half created, so its identity is not relied on.
     folder.write("main.tf", &person("Ghent"));
     folder.ok(&["taint", "trouble_person.anna"]);
     folder.ok(&["plan", "-out=anew"]);
@@ -439,7 +439,7 @@ fn identities() {
     let gone = document(&["show", "-json", "gone"]);
     assert_eq!(gone["resource_changes"][0]["change"]["before_identity"], anna, "{gone}");
 
-    // What is gone is told by the name that it had; what has changed outside is told without.
+    // A deleted object is reported with its former name, a changed one without.
     folder.ok(&["untaint", "trouble_person.anna"]);
     folder.write("main.tf", &person("nowhere"));
     folder.ok(&["apply", "-auto-approve"]);

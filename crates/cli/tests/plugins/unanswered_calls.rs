@@ -86,7 +86,7 @@ pub fn update() {
     assert!(!reported.contains("interrupted run") && reported.contains("1 to change"), "{reported}");
 }
 
-/// What a provider has to say of each object.
+/// The warning of the provider for each object.
 pub fn warning() -> ProviderDiagnostics {
     ProviderDiagnostic::warning("Odd thing", "The thing is odd.").into()
 }
@@ -150,7 +150,7 @@ pub fn speechless() {
     let reported = folder.fails(&["validate"]);
     assert_eq!(reported.matches("Error: Speechless").count(), 1, "{reported}");
     assert!(reported.contains("The words do not come.") && !reported.contains("function"), "{reported}");
-    // Whoever calls a function and nothing else is reported the same.
+    // A configuration that only calls a function gets the same report.
     let required = "terraform {\n  required_providers {\n    trouble = { source = \"example/trouble\" }\n  }\n}\n";
     let alone = folder.write("main.tf", required).fails(&["validate"]);
     assert_eq!(alone.matches("Error: Speechless").count(), 1, "{alone}");

@@ -41,7 +41,7 @@ fn in_order(summary: &str) -> String {
     format!("Cycle: {}", members.join(", "))
 }
 
-/// What docs/differences.md has to say.
+/// The entry that docs/differences.md must have.
 const DOCUMENTED: &str = include_str!("../../../../../docs/differences.md");
 
 /// Holds what was found against a record, a file below `tests/it`, which `GROMA_UPDATE=1` writes anew.

@@ -14,7 +14,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a run of a program gave.
+/// The result of a run of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     pub code: i32,

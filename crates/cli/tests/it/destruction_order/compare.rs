@@ -1,4 +1,4 @@
-//! What a history must keep to, by itself and beside Terraform.
+//! Rules for a history, alone and in comparison with Terraform.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use groma_scripted::cloud::{Event, Object, Operation, Outcome};
 use super::generate::{Fault, Step};
 use super::site::{Ended, Instance, Recorded};
 
-/// What is wrong with a step.
+/// The kind of a problem of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The cloud refused an operation that it did not refuse Terraform.

@@ -4,7 +4,7 @@ use super::program::{Keys, KubeConfigurations, Module, Program, Provider, Relati
 use crate::common::random::Random;
 use groma_scripted::cloud::{Moment, Operation};
 
-/// What goes wrong in a step.
+/// The failure of a step.
 #[derive(Clone, Debug)]
 pub enum Fault {
     /// An operation fails.

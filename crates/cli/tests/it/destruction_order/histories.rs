@@ -137,7 +137,7 @@ fn exclude_delays_changes_and_keeps_the_order() {
         for (at, (step, pair)) in steps.iter().zip(ended.chunks(2)).enumerate() {
             let (Some(plain), [Some(excluding), Some(whole)]) = (&plain[at], pair) else { continue };
             if plain.code != 0 {
-                // What follows a failed step is not comparable.
+                // Later steps depend on how far the failed one got, so they are not compared.
                 break;
             }
             // A user that is excluded keeps its reference, so the cloud may refuse to delete what it refers to. Nothing else may fail.

@@ -59,7 +59,7 @@ pub enum Relation {
     Triggers,
 }
 
-/// What is used.
+/// The target of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Resource(String),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use groma_scripted::cloud::{Event, Operation, Outcome};
 
-/// What every configuration begins with. The provider `kube` has an endpoint in the cloud.
+/// The beginning of every configuration. The provider `kube` has an endpoint in the cloud.
 pub const REQUIREMENTS: &str = "terraform {\n  required_providers {\n    cloud = { source = \"example/cloud\" }\n    kube  = { source = \"example/kube\" }\n  }\n}\n\n";
 
 /// Parses `create web`.

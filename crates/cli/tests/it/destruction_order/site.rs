@@ -19,7 +19,7 @@ use crate::common::{kill, start_run};
 /// The identifiers of an instance's objects, for example `cloud_object.web: web#2, deposed web#1`.
 pub type Recorded = BTreeMap<String, Instance>;
 
-/// What the state records of an instance.
+/// An instance as recorded in the state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instance {
     pub current: Option<String>,
@@ -205,7 +205,7 @@ pub fn describe(recorded: &Recorded) -> Vec<String> {
     recorded.iter().map(line).collect()
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Ended {
     pub code: i32,

@@ -30,7 +30,7 @@ fn folder(folder: Folder, kind: &str, arguments: &str) -> Folder {
     folder
 }
 
-/// What a state notes about its key.
+/// Metadata of the key in a state.
 fn notes(folder: &Folder, kind: &str) -> Json {
     let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
     assert_eq!(state["encryption_version"], "v0", "{state}");

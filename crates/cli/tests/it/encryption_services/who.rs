@@ -1,10 +1,10 @@
-//! Who asks: identities of machines, of containers, of profiles, of certificates and of other clouds.
+//! Identities of callers: machines, containers, profiles, certificates and other clouds.
 
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
 use super::*;
 
-/// Whoever asked for the last key, by the name of the key at AWS.
+/// The caller of the last request for a key, by the name of the key at AWS.
 fn asker(server: &Server) -> String {
     let asked = server.requests("/");
     let last = asked.iter().rev().find(|request| request.header("x-amz-target").starts_with("TrentService"));

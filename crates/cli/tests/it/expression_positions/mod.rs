@@ -111,7 +111,7 @@ fn some_of(pairs: &[Pair]) -> Vec<&Pair> {
     (0..setting("GROMA_PLACES", 40)).map(|_| random.one_of(pairs).unwrap()).collect()
 }
 
-/// What differs.
+/// The differences.
 enum Found {
     Nothing,
     /// Both refuse it, for reasons that have no summary in common.

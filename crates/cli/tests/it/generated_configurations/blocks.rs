@@ -1,4 +1,4 @@
-//! What stands in the body of a resource whose type has blocks.
+//! Bodies of resources whose types have blocks.
 
 use super::generate::Known;
 use super::project::Repetition;
@@ -16,7 +16,7 @@ fn repeats(name: &str) -> bool {
     matches!(name, "item" | "tag" | "m")
 }
 
-/// What can be mentioned of an object, besides what each type has.
+/// Parts of objects with blocks that expressions may refer to.
 pub const PARTS: &[&str] = &[
     "id",
     "id",
@@ -50,7 +50,7 @@ pub const PARTS: &[&str] = &[
     "named[\"a\"].q",
 ];
 
-/// What `ignore_changes` may say.
+/// Values of `ignore_changes`.
 pub const IGNORED: &[&str] = &[
     "all",
     "[name]",
@@ -124,11 +124,11 @@ const FEW: &[&str] = &[
     "var.v == 1 ? [\"a\"] : []",
 ];
 
-/// What writes a body.
+/// A writer of a body.
 pub struct Writer<'a, 'r> {
     pub random: &'r mut Random,
     pub known: Known<'a>,
-    /// What differs from instance to instance.
+    /// The expression that differs between instances.
     pub own: Option<&'static str>,
 }
 
@@ -307,7 +307,7 @@ pub fn change(random: &mut Random, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// What lifecycle blocks mention of a type.
+/// Attributes of a type that lifecycle blocks refer to.
 pub struct Mentions {
     ignored: &'static [&'static str],
     conditions: &'static [&'static str],

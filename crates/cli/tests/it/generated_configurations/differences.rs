@@ -12,7 +12,7 @@ use super::normalize::{
 use crate::common::cases::assert_documented;
 use crate::common::normalization::first_difference;
 
-/// What was found.
+/// The differences that were found.
 pub enum Found {
     Nothing,
     /// Nothing but rows of docs/differences.md.
@@ -23,7 +23,7 @@ pub enum Found {
 
 /// A difference that is meant.
 struct Meant {
-    /// What its row begins with.
+    /// The beginning of its row.
     matter: &'static str,
     /// Whether it can be at this step, by what came of it there and here.
     applies: fn(&Step, &Outcome, &Outcome) -> bool,
@@ -268,7 +268,7 @@ const ROWS: &[Meant] = &[
             blank(&mut outcome.plan, "/checks");
         }),
     },
-    // What a module gets counts as a part of it.
+    // The arguments of a call count as part of its module.
     Meant {
         matter: "a reference to a called module as a whole",
         applies: |step, _, _| step.files.values().any(|text| names_module(text)),

@@ -95,7 +95,7 @@ fn repetition(random: &mut Random) -> Repetition {
     }
 }
 
-/// What can be mentioned where something is written.
+/// References that are valid at a place.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
     pub resources: &'a [Resource],
@@ -195,7 +195,7 @@ impl Known<'_> {
     }
 }
 
-/// What everything of a module may mention.
+/// References that are valid anywhere in a module.
 pub fn known(module: &Module) -> Known<'_> {
     Known { resources: &module.resources, data: &module.data, call: module.call.as_deref(), types: module.types }
 }

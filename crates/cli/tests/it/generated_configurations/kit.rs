@@ -16,7 +16,7 @@ use crate::common::Folder;
 
 const ADDRESS: &str = "registry.terraform.io/example/kit";
 
-/// What modules say that use it.
+/// The requirement in modules that use it.
 pub const REQUIREMENT: &str = "terraform {\n  required_providers {\n    kit = { source = \"example/kit\" }\n  }\n}\n\n";
 
 /// The provider while it can be attached to.
@@ -153,7 +153,7 @@ fn name(object: &Value) -> Option<String> {
     object.attribute("name")?.as_str().map(str::to_owned)
 }
 
-/// What is at that place, if there is such a place.
+/// The value at that path, if the path exists.
 fn at(value: &Value, place: &Path) -> Option<Value> {
     place.steps().iter().try_fold(value.clone(), |value, step| match step {
         _ if value.is_null() || !value.is_known() => None,

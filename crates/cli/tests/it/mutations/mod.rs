@@ -24,7 +24,7 @@ const RECORDED: std::ops::Range<u64> = 0..120;
 /// The module is in place.
 const MANIFEST: &str = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"./m","Dir":"m"}]}"#;
 
-/// What a program says.
+/// The output of a program.
 struct Said {
     code: i32,
     /// Severity, place and summary of each error.
@@ -48,7 +48,7 @@ fn said(program: &Path, mutation: &Mutation) -> Option<Said> {
     Some(Said { code: ran.code, errors: errors.map(line).collect() })
 }
 
-/// What this program says.
+/// The output of this program.
 fn ours(mutation: &Mutation) -> Said {
     said(Path::new(env!("CARGO_BIN_EXE_groma")), mutation).unwrap()
 }

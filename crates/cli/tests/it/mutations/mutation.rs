@@ -26,7 +26,7 @@ impl Syntax {
         }
     }
 
-    /// What may stand in the place of any value.
+    /// Expressions that may replace any value.
     fn values(self) -> Vec<&'static str> {
         let (references, more): (&[_], &[_]) = match self {
             Self::Native => (
@@ -58,7 +58,7 @@ impl Syntax {
         [plain, references, &["[1]", "x", "1 +", "\"a"], more].concat()
     }
 
-    /// What stands between the name of an argument and its value.
+    /// The text between the name of an argument and its value.
     fn separator(self) -> &'static str {
         match self {
             Self::Native => "= ",
@@ -70,7 +70,7 @@ impl Syntax {
 /// A configuration with one mutation.
 pub struct Mutation {
     pub syntax: Syntax,
-    /// What has slipped.
+    /// The kind of slip.
     pub name: String,
     pub text: String,
 }
@@ -99,7 +99,7 @@ impl Mutation {
     }
 }
 
-/// What has slipped, where, and what stands there now.
+/// A slip: its kind, its place and the text there now.
 type Change = (String, Range<usize>, String);
 
 fn token_removed(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {

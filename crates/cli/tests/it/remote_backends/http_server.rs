@@ -23,7 +23,7 @@ pub struct Shared {
     writes: u64,
 }
 
-/// What the server does wrong.
+/// A fault of the server.
 #[derive(Default)]
 pub struct Faults {
     /// The status of all writes.

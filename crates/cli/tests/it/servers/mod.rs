@@ -14,7 +14,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// What a browser or the program asks for.
+/// A request of a browser or of the program.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub path: String,
@@ -23,7 +23,7 @@ pub struct Request {
     pub body: String,
 }
 
-/// What it is answered with: a status, further header lines, a body of which the last bytes may be missing.
+/// An answer: a status, further header lines, a body of which the last bytes may be missing.
 pub struct Answer {
     pub status: &'static str,
     pub headers: Vec<String>,
@@ -108,7 +108,7 @@ fn tls() -> (ServerConfig, String) {
 
 fn serve(stream: TcpStream, config: Arc<ServerConfig>, noted: &Mutex<Vec<Request>>, handler: &Handler) {
     let mut tls = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
-    // Who does not believe the certificate goes away.
+    // A client that does not trust the certificate closes the connection.
     let Some(request) = read(&mut tls) else { return };
     noted.lock().unwrap().push(request.clone());
     let answer = handler(&request);
