@@ -58,11 +58,13 @@ pub fn measure_shape(
     shape: Shape,
     size: usize,
 ) -> Result<Vec<Measured>, String> {
+    // Plans scale further than applies: the largest sizes are applied only on request, as that takes minutes.
     let applies = size <= shape.largest_applied() || options.extent == Extent::Deep;
     let steps: &[Step] = if applies { &Step::ALL } else { &[Step::Plan] };
     let mut own: Vec<Cost> = Vec::new();
     for _ in 0..options.runs {
         let costs = run_steps(groma, shape, size, steps)?;
+        // The minimum of each step over all runs: other programs on the machine only ever add time.
         own = match own.is_empty() {
             true => costs,
             false => own.into_iter().zip(costs).map(|(one, other)| one.min(other)).collect(),
@@ -81,6 +83,7 @@ fn run_steps(program: &Path, shape: Shape, size: usize, steps: &[Step]) -> Resul
     let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let folder = folder.path();
     shape.write(folder, size).map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
+    // `init` is not measured: it depends on the network more than on the program.
     measure(program, &["init", "-no-color"], folder)?;
     let step = |step: &Step| match step {
         Step::Plan => measure(program, &["plan", "-no-color", "-out=saved.plan"], folder),
@@ -101,6 +104,7 @@ const STARTS: usize = 20;
 pub fn start(groma: &Path) -> Result<String, String> {
     let here = std::env::temp_dir();
     let runs: Result<Vec<Cost>, String> = (0..STARTS).map(|_| measure(groma, &["version"], &here)).collect();
+    // Milliseconds: a start takes a few of them.
     let mut walls: Vec<f64> = runs?.iter().map(|cost| cost.wall * 1e3).collect();
     walls.sort_by(f64::total_cmp);
     let median = walls.get(STARTS / 2).copied().unwrap_or(f64::NAN);
@@ -121,6 +125,7 @@ pub fn quick_start(groma: &Path, workspace: &Path, runs: usize) -> Result<Vec<St
     ];
     let mut least: Vec<Option<Cost>> = vec![None; steps.len()];
     for _ in 0..runs {
+        // A new copy for each run, because the apply leaves a state behind.
         let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
         copy(&workspace.join("examples/quickstart"), folder.path())
             .map_err(|error| format!("cannot copy the quick start: {error}"))?;
@@ -151,6 +156,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
                 copy(&entry.path(), &target)?;
             }
         } else if !hidden && !name.to_string_lossy().contains(".tfstate") {
+            // Without the state of an earlier run by hand, which would turn the plan into a no-op plan.
             std::fs::copy(entry.path(), target)?;
         }
     }

@@ -35,6 +35,7 @@ pub struct Show {
     /// Show the declarations of the module in this directory, which need not be initialized; requires -json
     #[arg(long, value_name = "DIR")]
     pub module: Option<PathBuf>,
+    // A list, so that a surplus argument is reported in Terraform's words; file names need not be UTF-8.
     /// File of a saved plan or a state
     #[arg(value_name = "FILE")]
     pub rest: Vec<OsString>,
@@ -110,6 +111,7 @@ pub struct Fmt {
     pub recursive: Option<Flag>,
     #[command(flatten)]
     pub view: View,
+    // Like other commands, `fmt` takes an empty argument as none.
     /// Files and directories to format, or "-" for standard input
     #[arg(value_name = "TARGET", value_parser = PathOrNone)]
     pub targets: Vec<PathBuf>,
@@ -132,6 +134,7 @@ pub struct Graph {
     /// Accepted for compatibility, without effect
     #[arg(long, hide = true)]
     pub verbose: Option<Flag>,
+    // Terraform ignores it as well, but scripts still pass it.
     /// Accepted for compatibility, without effect
     #[arg(long, value_name = "N", hide = true)]
     pub module_depth: Option<i64>,

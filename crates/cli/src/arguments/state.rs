@@ -111,6 +111,7 @@ pub struct StateMv {
     pub backup_out: Option<PathBuf>,
     #[command(flatten)]
     pub change: StateChange,
+    // Both addresses in one list: with the wrong number of them, the error is the command's own, as in Terraform.
     /// Current address and new address
     #[arg(value_name = "SOURCE DESTINATION")]
     pub rest: Vec<String>,
@@ -144,6 +145,7 @@ pub struct StateReplaceProvider {
 pub struct StatePull {
     #[command(flatten)]
     pub common: Common,
+    // Accepted here to be rejected by the command, with Terraform's message.
     #[arg(hide = true)]
     pub rest: Vec<String>,
 }
@@ -180,6 +182,7 @@ pub struct ImportArguments {
     pub json: JsonMessages,
     #[command(flatten)]
     pub writing: Writing,
+    // After the address everything belongs to the ID, which may begin with a dash.
     /// Address of the resource instance, and import ID of the object
     #[arg(value_name = "ADDR ID", trailing_var_arg = true)]
     pub rest: Vec<String>,

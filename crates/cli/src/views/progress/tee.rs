@@ -17,6 +17,7 @@ use super::ticker::Progress;
 pub struct Tee<T: ?Sized>(pub [Arc<T>; 2]);
 
 impl<T: Hooks + ?Sized> Hooks for Tee<T> {
+    // Every event is listed: the defaults of the trait do nothing, so an event that is missing here would be lost.
     fn import_planned(&self, address: &ResourceInstance, importing: &Importing) {
         self.0.iter().for_each(|one| one.import_planned(address, importing));
     }
@@ -147,6 +148,7 @@ impl Hooks for Counting {
 }
 
 impl Progress for Counting {
+    // Nothing is displayed, so there is nothing to update or to finish.
     fn tick(&self) {}
 
     fn settle(&self) {}
@@ -169,8 +171,10 @@ impl Counter {
             Operation::Create => &self.added,
             Operation::Update => &self.changed,
             Operation::Delete => &self.destroyed,
+            // Reading a data source changes nothing, so no summary counts it.
             Operation::Read => return,
         };
+        // The counts are read only after the operations have ended, so no ordering between them is needed.
         counter.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -24,12 +24,14 @@ pub(crate) fn document<'o>(
     objects: &'o [StoredObject],
 ) -> Vec<(String, Streamed<'o>)> {
     let mut values = Vec::new();
+    // Terraform leaves the member out without outputs, but always has the root module.
     if !outputs.is_empty() {
         values.push(("outputs".to_owned(), Json::Object(outputs).into()));
     }
     let objects = objects.iter().map(|object| (&object.address.module, object));
     values.push(("root_module".to_owned(), modules_json(objects, object_json)));
     vec![
+        // The version of the document's format, not of the state file.
         ("format_version".to_owned(), Json::from("1.0").into()),
         ("terraform_version".to_owned(), Json::from(terraform_version).into()),
         ("values".to_owned(), Streamed::Object(values)),
