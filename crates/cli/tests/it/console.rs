@@ -33,6 +33,7 @@ fn typed_module_outputs_unify_instances() {
     folder.write("silent/main.tf", "locals {}\n");
     folder.write("loose/main.tf", "output \"x\" {\n  value = 1\n}\n");
     folder.ok(&["init"]);
+    // Declared types make a list or map of instances; without them, each instance has a type of its own.
     let asked = "type(module.none)\nmodule.two\ntype(module.each)\nmodule.silent\ntype(module.loose)\nmodule.two == tolist([{ x = 1 }, { x = 1 }])\n";
     let ran = folder.run_with_input(&["console", "-plan"], asked);
     assert_eq!((ran.code, &*ran.err), (0, ""));
@@ -48,6 +49,7 @@ fn open_bracket_continues_on_the_next_line() {
     let ran = folder().run_with_input(&["console"], "[\n  1,\n  upper(\n    var.v\n  ),\n]\n1 + 1\n<<EOT\nx {\nEOT\n");
     assert_eq!((ran.code, &*ran.err), (0, ""));
     assert_eq!(ran.out, "[\n  1,\n  \"GIVEN\",\n]\n2\n<<EOT\nx {\n\nEOT\n");
+    // The input ends inside the bracket.
     let ran = folder().run_with_input(&["console"], "[1,\n");
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("Error:"), "{}", ran.err);
@@ -73,6 +75,7 @@ fn uncreated_resource_has_its_configured_instances() {
     let ran = folder.run_with_input(&["console"], asked);
     assert_eq!((ran.code, &*ran.err), (0, ""));
     assert_eq!(ran.out, "2\n(known after apply)\n[\n  \"k\",\n]\n(known after apply)\n");
+    // Once there are objects in the state, they are the instances.
     folder.ok(&["apply", "-auto-approve", "-target=terraform_data.n[0]"]);
     assert_eq!(folder.run_with_input(&["console"], "length(terraform_data.n)\n").out, "1\n");
 }
@@ -86,10 +89,12 @@ fn console_with_plan_sees_planned_values() {
     );
     assert_eq!((ran.code, &*ran.err), (0, ""));
     assert_eq!(ran.out, "\"given\"\n[\n  0,\n  1,\n]\n7\n(known after apply)\n");
+    // The plan is made in memory: the console stores nothing.
     assert!(!folder.path("terraform.tfstate").exists());
     folder.ok(&["apply", "-auto-approve"]);
     let ran = folder.run_with_input(&["console", "-plan", "-var", "v=new"], "terraform_data.a.input\nmodule.m.out\n");
     assert_eq!(ran.out, "\"new\"\n(known after apply)\n");
+    // Without the plan, the console evaluates the current state.
     let ran = folder.run_with_input(&["console"], "module.m.out\n");
     assert_eq!(ran.out, "\"given\"\n");
 }
@@ -97,10 +102,12 @@ fn console_with_plan_sees_planned_values() {
 #[test]
 fn changing_value_is_unknown_with_plan() {
     let folder = folder();
+    // The values of these functions will differ at apply, so a plan does not know them.
     let asked = "uuid()\ntimestamp()\nbcrypt(\"x\")\n[for x in [1] : length(uuid())]\n";
     let ran = folder.run_with_input(&["console", "-plan"], asked);
     let unknown = "(known after apply)";
     assert_eq!(ran.out, format!("{unknown}\n{unknown}\n{unknown}\n[\n  {unknown},\n]\n"));
+    // Without a plan they are simply evaluated.
     assert!(!folder.run_with_input(&["console"], asked).out.contains(unknown));
 }
 
@@ -112,6 +119,7 @@ fn variable_without_value_is_unknown_of_its_type() {
         "variable \"ports\" {\n  type = list(number)\n}\nvariable \"any\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.ports\n}\n",
     );
     let asked = "type(var.ports)\nvar.any\ntype([for port in var.ports : { port = port }])\n";
+    // Neither asks: without input it is forbidden, and a plan in the console goes on without it.
     for arguments in [&["console", "-input=false"][..], &["console", "-plan"]] {
         let ran = folder.run_with_input(arguments, asked);
         assert_eq!((ran.code, &*ran.err), (0, ""), "{arguments:?}");
@@ -138,6 +146,7 @@ fn partial_result_of_a_failed_plan_is_available() {
         assert_eq!(ran.code, 0, "{line}: {}", ran.err);
         assert_eq!(ran.err.matches("Error: ").count(), 1, "{line}: {}", ran.err);
         assert!(ran.err.contains(summary), "{line}: {}", ran.err);
+        // The console opens anyway, as it may be used to find the cause.
         assert!(ran.out.contains("Due to the problems above") && ran.out.ends_with("2\n"), "{line}: {}", ran.out);
     }
 }
@@ -163,6 +172,7 @@ fn console_resolves_names_like_blocks() {
     ] {
         assert_eq!(problems(text), [expected], "{text}");
     }
+    // A local name hides the object of the same name.
     assert!(problems("[for each in [1] : each]").is_empty());
 }
 

@@ -52,10 +52,12 @@ fn data_of_a_check_is_read_again_during_apply_without_stopping_it() {
     scenario.run(PLAN);
     scenario.run(SAVED);
     scenario.run(CHANGES);
+    // The data source is read again in each apply, even if nothing else changes.
     scenario.run(APPLY);
     scenario.write("keeper.tfstate", &keeper("Max"));
     scenario.run(PLAN);
     scenario.run(SAVED);
+    // The check fails with its new result, but does not stop the change.
     scenario.run(&["apply", "-auto-approve", "-var=food=fish"]);
     scenario.run(DESTROY);
     scenario.end();
@@ -141,6 +143,7 @@ fn destroying_reads_data_sources() {
     scenario.write("keeper.tfstate", &keeper("Leo"));
     scenario.run(APPLY);
     scenario.run(&["plan", "-destroy"]);
+    // Without a refresh, the stored result has to do.
     scenario.run(&["plan", "-destroy", "-refresh=false"]);
     scenario.run(DESTROY);
     scenario.end();
@@ -186,6 +189,7 @@ fn data_source_is_removed_unless_a_remaining_object_depends_on_it() {
     let mut scenario = Scenario::new("data_removed", STOOD_ON);
     scenario.write("keeper.tfstate", &keeper("Leo"));
     scenario.run(APPLY);
+    // Only the data source that depends on the target goes with it.
     scenario.run(&["plan", "-destroy", "-target=terraform_data.free", "-out=p"]);
     scenario.run(&["plan", "-destroy", "-out=p"]);
     scenario.run(SAVED);
@@ -195,6 +199,7 @@ fn data_source_is_removed_unless_a_remaining_object_depends_on_it() {
     scenario.run(APPLY);
     scenario.run(&["destroy", "-auto-approve", "-target=terraform_data.free"]);
     scenario.run(&["state", "list"]);
+    // A data source may be a target as well.
     scenario.run(&["destroy", "-auto-approve", "-target=data.terraform_remote_state.beside"]);
     scenario.run(DESTROY);
     scenario.run(&["state", "list"]);
@@ -238,6 +243,7 @@ fn saved_destroy_plan_configures_providers_from_data_sources() {
     "#;
     folder.write("main.tf", main).write("keeper.tfstate", &keeper("Leo"));
     folder.ok(APPLY);
+    // The emulator's file is named by the data source, so the provider was configured with it.
     assert!(folder.ok(&["emulator", "list", "-data=Leo.json"]).contains("AWS::SQS::Queue"));
     folder.ok(&["plan", "-destroy", "-out=p"]);
     folder.ok(SAVED);
@@ -287,6 +293,7 @@ fn destroy_reads_configured_instances_of_data_for_providers() {
     };
     let reported = folder.ok(&["plan", "-destroy", "-var=n=2"]);
     assert_eq!(reads(&reported), ["data.terraform_remote_state.keeper[0]", "data.terraform_remote_state.keeper[1]"]);
+    // The state has no result any more, and the provider still needs one.
     folder.ok(&["state", "rm", "data.terraform_remote_state.keeper"]);
     let reported = folder.ok(&["plan", "-destroy", "-out=p"]);
     assert_eq!(reads(&reported), ["data.terraform_remote_state.keeper[0]"]);
@@ -301,6 +308,7 @@ fn destroy_ignores_counts_that_cannot_be_evaluated() {
     folder.write("main.tf", NUMBERED).write("keeper.tfstate", &keeper("Leo"));
     folder.ok(APPLY);
     let never_made = "resource \"terraform_data\" \"never\" {\n  input = 1\n}\n";
+    // The count depends on an object that was never created.
     let counted = NUMBERED.replace("count   = var.n\n", "count   = terraform_data.never.output\n");
     folder.write("main.tf", &format!("{counted}{never_made}"));
     folder.ok(DESTROY);

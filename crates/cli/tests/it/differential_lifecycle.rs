@@ -21,11 +21,13 @@ fn create_update_and_destroy() {
     life.change("resource \"terraform_data\" \"a\" {\n  input = { name = \"two\", list = [1, 2.5, true] }\n}\n");
     life.run(PLAN);
     life.run(&["apply", "p"]);
+    // The plan is applied already, so this one is stale.
     life.run(&["apply", "p"]);
     life.change("resource \"terraform_data\" \"a\" {\n}\n");
     life.run(APPLY);
     life.run(&["plan", "-destroy", "-out=p"]);
     life.run(DESTROY);
+    // Nothing is left, which is no error.
     life.run(DESTROY);
     life.end();
 }
@@ -62,6 +64,7 @@ fn replacement_destroys_first() {
     life.change(&replaced("two", ""));
     life.run(PLAN);
     life.run(&["apply", "p"]);
+    // The second resource follows the new id of the first, so the order of the steps shows.
     life.run(NOTHING);
     life.end();
 }
@@ -107,9 +110,11 @@ resource "terraform_data" "second" {{
     life.run(APPLY);
     life.change(&with("two", "yes"));
     life.run(PLAN);
+    // The new object is there when the precondition of its user fails, so the old one cannot be destroyed yet.
     life.run(&["apply", "p"]);
     life.change(&with("two", ""));
     life.run(PLAN);
+    // The deposed object is destroyed as the first step of the next run.
     life.run(&["apply", "p"]);
     life.run(NOTHING);
     life.end();
@@ -140,6 +145,7 @@ resource "terraform_data" "user" {
     );
     life.run(PLAN);
     life.run(APPLY);
+    // Fewer instances, other keys, and a `count` where there was none: the single object becomes instance zero.
     life.change(
         r#"
 resource "terraform_data" "counted" {
@@ -224,6 +230,7 @@ output "ids" {{
     life.run(PLAN);
     life.run(APPLY);
     life.run(NOTHING);
+    // The objects of a module are destroyed with it, in the order of the dependencies across modules.
     life.run(DESTROY);
     life.end();
 }
@@ -263,6 +270,7 @@ moved {
 "#,
     );
     life.init();
+    // The moved object gets another input too: one plan shows both.
     life.run(PLAN);
     life.run(&["apply", "p"]);
     life.run(NOTHING);
@@ -297,6 +305,7 @@ removed {
 }
 "#,
     );
+    // The forgotten object stays in the cloud, and only leaves the state.
     life.run(PLAN);
     life.run(&["apply", "p"]);
     life.run(NOTHING);
@@ -336,6 +345,7 @@ output "goes" {
     life.run(&["output"]);
     life.run(&["output", "-json"]);
     life.run(&["output", "-raw", "text"]);
+    // An output that does not exist is an error that names those which do.
     life.run(&["output", "missing"]);
     life.change(
         r#"
@@ -382,6 +392,7 @@ resource "terraform_data" "c" {
 #[test]
 fn targets_and_requested_replacements() {
     let mut life = Scenario::new("target_and_replace", THREE_IN_A_ROW);
+    // A plan of a target includes its dependencies, and warns that it is partial.
     life.run(&["plan", "-target=terraform_data.b", "-out=p"]);
     life.run(&["apply", "p"]);
     life.run(APPLY);
@@ -398,6 +409,7 @@ fn targets_and_requested_replacements() {
 fn destroy_of_a_target_includes_its_dependents() {
     let mut life = Scenario::new("target_and_destroy", THREE_IN_A_ROW);
     life.run(APPLY);
+    // Users of the target must go as well; the dependency stays.
     life.run(&["plan", "-destroy", "-target=terraform_data.b", "-out=p"]);
     life.run(&["apply", "p"]);
     life.run(NOTHING);
@@ -408,6 +420,7 @@ fn destroy_of_a_target_includes_its_dependents() {
 fn pl_05_tainted_objects_are_replaced() {
     let mut life = Scenario::new("tainted", "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n");
     life.run(APPLY);
+    // As another tool marks an object; with this type alone, nothing fails after a creation.
     life.edit_state(|state| {
         let instance = state["resources"][0]["instances"][0].as_object_mut().unwrap();
         instance.insert("status".to_owned(), "tainted".into());
@@ -428,6 +441,7 @@ fn refreshing_only() {
     life.run(APPLY);
     life.run(&["plan", "-refresh-only", "-out=p"]);
     life.change("resource \"terraform_data\" \"a\" {\n  input = 1\n}\noutput \"o\" {\n  value = \"other\"\n}\n");
+    // The changed output is not planned in this mode: only refreshed values count.
     life.run(&["plan", "-refresh-only", "-out=p"]);
     life.run(&["apply", "p"]);
     life.run(&["plan", "-refresh=false"]);
@@ -485,7 +499,9 @@ check "small" {{
     life.run(&["apply", "p"]);
     life.run(&["plan", "-var=size=6", "-out=p"]);
     life.run(&["apply", "p"]);
+    // The check warns, but does not stop the apply.
     life.run(&["apply", "-auto-approve", "-var=size=6"]);
+    // The variable's own rule comes before the conditions of any resource.
     life.run(&["plan", "-var=size=200"]);
     life.run(&["plan", "-var=size=60"]);
     life.run(&["apply", "-auto-approve", "-var=size=30"]);

@@ -76,6 +76,7 @@ fn known(folder: &Folder) -> BTreeSet<(String, String)> {
     let mut known = BTreeSet::new();
     for resource in state["resources"].as_array().unwrap() {
         for instance in resource["instances"].as_array().unwrap() {
+            // An interrupted creation must end as one object: neither tainted nor left over.
             assert_eq!(instance["status"], Json::Null, "{instance}");
             assert_eq!(instance["deposed"], Json::Null, "{instance}");
             let key = &instance["index_key"];
@@ -90,9 +91,11 @@ fn known(folder: &Folder) -> BTreeSet<(String, String)> {
 /// After the run that goes on: everything is there once and known.
 fn whole(folder: &Folder, ran: &Ran, arguments: &[&str], what: &str) {
     assert_eq!(ran.code, 0, "{what}\n{}{}", ran.out, ran.err);
+    // The identifiers are compared with the service's own list: what the state lacks would be lost.
     let known: BTreeSet<String> = known(folder).into_iter().map(|(_, id)| id).collect();
     assert_eq!(identifiers(folder), known, "{what}: left the objects, right the state\n{}", ran.out);
     assert_eq!(known.len(), OBJECTS, "{what}\n{}", ran.out);
+    // The recorded attributes are complete as well: nothing is left to change.
     let planned = folder.run(&[&["plan", "-detailed-exitcode"], arguments].concat());
     assert_eq!(planned.code, 0, "{what}\n{}{}", planned.out, planned.err);
 }
@@ -110,9 +113,11 @@ fn survive(moment: Duration, number: usize) -> bool {
         arguments = &["-var=value=second", "-var=retention=14"];
     }
     kill_after(start(&folder, arguments), moment);
+    // What the killed run printed is a promise: the object must be in the state, whatever came after.
     let mut made = reported(&folder);
     let said = folder.read("said");
     let in_flight = (said.contains(": Creating...") || said.contains(": Modifying...")) && !said.contains("complete!");
+    // Some runs are killed twice: the recovery itself may be interrupted.
     if number % 5 == 4 {
         kill_after(start(&folder, arguments), moment / 2);
         made.extend(reported(&folder));
@@ -201,6 +206,7 @@ fn killed_import_is_recorded_or_not_started() {
         folder
     };
     let (with_blocks, single) = (format!("{parameters}\n{blocks}"), ["import", "awscc_sqs_queue.it[0]", &*ids[0]]);
+    // How long each kind of run takes here, so that kills fall into all of its phases.
     let takes = [fresh(&with_blocks), fresh("")].map(|folder| {
         let begin = Instant::now();
         folder.ok(if folder.read("main.tf").contains("import {") { &["apply", "-auto-approve"] } else { &single });
@@ -220,6 +226,7 @@ fn killed_import_is_recorded_or_not_started() {
         let claimed = folder.read("said").contains("Import successful!");
         let again = folder.run(&single);
         let was_known = again.err.contains("Resource already managed");
+        // The first run was either not begun for the state, or the second one refuses to repeat it.
         assert!(was_known || (again.code == 0 && !claimed), "{what}\n{}{}", again.out, again.err);
         assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n", "{what}");
     });
@@ -259,6 +266,7 @@ fn killed_run_keeps_all_reported_results() {
         kill_after(start(&run, arguments), moments[number]);
         let made = reported(&run);
         let listed = run.run(&["state", "list"]);
+        // A run killed before its first write has no state file, which is the only accepted failure.
         assert_eq!(listed.code, i32::from(listed.err.contains("No state file was found")), "{what}\n{}", listed.err);
         run.ok(&[&["apply", "-auto-approve"], arguments].concat());
         let known = known(&run);
@@ -293,12 +301,14 @@ fn first_interrupt_finishes_and_saves_operations_in_flight() {
     let said = folder.read("said");
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("Interrupt received."), "{said}");
+    // No operation starts after the interrupt: those in flight are completed.
     assert_eq!(said.matches(": Creating...").count(), 10, "{said}");
     assert_eq!(said.matches(": Creation complete").count(), 10, "{said}");
     assert_eq!(known(&folder).len(), 10);
     assert_eq!(identifiers(&folder).len(), 10);
     let ran = folder.run(&["apply", "-auto-approve"]);
     assert!(ran.out.contains("Resources: 10 added, 0 changed, 0 destroyed."), "{}{}", ran.out, ran.err);
+    // The next run creates the remaining ones, and none twice.
     assert_eq!(identifiers(&folder).len(), 20);
 }
 
@@ -314,6 +324,7 @@ fn second_interrupt_stops_immediately_and_saves() {
     let status = child.wait().unwrap();
     let said = folder.read("said");
     assert_eq!(status.code(), Some(1), "{said}");
+    // Much less than an operation takes: the program did not wait for it.
     assert!(begin.elapsed() < Duration::from_secs(3), "{:?}\n{said}", begin.elapsed());
     serde_json::from_str::<Json>(&folder.read("terraform.tfstate")).unwrap();
     // What was under way is asked after, not made again.

@@ -78,6 +78,7 @@ fn directories_that_link_to_one_state_share_its_journal() {
     let child = start(&folder, &["-var=delay=300ms", "-parallelism=5"]);
     until("some objects are made", || folder.read("said").matches("Creation complete").count() >= 6);
     kill(child);
+    // The journal lies by the real file, where every link to it leads.
     assert!(folder.path("shared/.real.tfstate.journal").exists());
     assert!(!folder.path(".terraform.tfstate.journal").exists());
     let made = identifiers(&folder);
@@ -85,6 +86,7 @@ fn directories_that_link_to_one_state_share_its_journal() {
     let whole = known(&folder.read("shared/real.tfstate")).unwrap();
     assert_eq!(whole.len(), 20);
     assert!(made.iter().all(|id| whole.contains(id)), "{made:?} {whole:?}");
+    // The link was not replaced by a file.
     assert!(std::fs::symlink_metadata(folder.path("terraform.tfstate")).unwrap().is_symlink());
     assert!(!folder.path("shared/.real.tfstate.journal").exists());
 }
@@ -100,12 +102,14 @@ fn parallel_moves_keep_a_backup_each() {
         for number in 0..MOVES {
             let folder = &folder;
             let (from, to) = (format!("terraform_data.a{number}"), format!("terraform_data.b{number}"));
+            // Each one waits for its turn.
             scope.spawn(move || folder.ok(&["state", "mv", "-lock-timeout=120s", &from, &to]));
         }
     });
     let mut serials = Vec::new();
     for entry in std::fs::read_dir(folder.path("")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
+        // Backups are named by the time, so each has a name of its own.
         if name.starts_with("terraform.tfstate.1") && name.ends_with(".backup") {
             let backup: Json = serde_json::from_str(&folder.read(&name)).unwrap();
             serials.push(backup["serial"].as_u64().unwrap());
@@ -125,6 +129,7 @@ fn damaged_journal_stops_every_run_until_it_is_accepted() {
     kill(child);
     let path = folder.path(".terraform.tfstate.journal");
     let mut journal = std::fs::read(&path).unwrap();
+    // One bit within the attributes of the last object: the checksum of the record must not match.
     let at = journal.windows(9).rposition(|found| found == b"QueueName" || found == b"queue_nam").unwrap();
     journal[at] ^= 1;
     std::fs::write(&path, &journal).unwrap();
@@ -136,6 +141,7 @@ fn damaged_journal_stops_every_run_until_it_is_accepted() {
             "{}",
             ran.err
         );
+        // A refused run leaves the journal for a decision.
         assert_eq!(std::fs::read(&path).unwrap(), journal);
     }
     assert!(folder.run(&["state", "list"]).out.lines().count() >= 5);
@@ -144,6 +150,7 @@ fn damaged_journal_stops_every_run_until_it_is_accepted() {
     let ran = accepting.run(&["plan"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("Damaged journal recovered in part"), "{}{}", ran.out, ran.err);
+    // The choice was recorded with the recovered state; the variable is not needed again.
     assert_eq!(folder.run(&["plan"]).code, 0, "it is accepted once and for all");
     let kept = std::fs::read_dir(folder.path("")).unwrap();
     let kept = kept.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".damaged"));
@@ -155,6 +162,7 @@ fn state_with_the_largest_serial_is_refused() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
+    // The largest number of 64 bits, after which there is no next serial.
     let text = folder.read("terraform.tfstate").replace("\"serial\": 1", "\"serial\": 18446744073709551615");
     folder.write("terraform.tfstate", &text);
     for arguments in
@@ -183,6 +191,7 @@ fn unwritable_results_are_printed() {
     let made = out.matches(": Creation complete").count();
     let printed = &out[out.find("{\n  \"version\": 4").expect("the state is printed")..];
     let printed = &printed[..printed.find("\n}\n").unwrap() + 3];
+    // The printed state may know more objects than were reported: the last messages may be missing.
     assert!(known(printed).unwrap().len() >= made, "{made}\n{err}");
     assert!(err.contains("It is printed above instead") && err.contains("state push -force"), "{err}");
     assert!(!err.contains("in the journal beside the state file"), "{err}");
@@ -241,6 +250,7 @@ fn meet(first: &Folder, second: &Folder) {
     let refused = second.run(&["apply", "-auto-approve"]);
     assert_eq!(refused.code, 1, "{}", refused.out);
     assert!(refused.err.contains("Error acquiring the state lock"), "{}", refused.err);
+    // The lock tells who holds it, so that nobody unlocks it blindly.
     assert!(refused.err.contains("OperationTypeApply"), "it says what the other does\n{}", refused.err);
     let begin = Instant::now();
     let brief = second.run(&["plan", "-lock-timeout=1s"]);
