@@ -185,7 +185,7 @@ fn unwritable_results_are_printed() {
     let script = format!("ulimit -f 40; exec {} apply -auto-approve", env!("CARGO_BIN_EXE_groma"));
     let mut limited = std::process::Command::new("sh");
     limited.args(["-c", &script]).current_dir(folder.path("")).env("HOME", folder.path("home"));
-    let output = limited.env_remove("TF_CLI_CONFIG_FILE").stdin(std::process::Stdio::null()).output().unwrap();
+    let output = limited.env_remove("TF_CLI_CONFIG_FILE").stdin(Stdio::null()).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{err}");
     let made = out.matches(": Creation complete").count();

@@ -23,7 +23,7 @@ fn aws_credentials_come_from_instance_metadata() {
     let server = Server::start();
     let url = server.address();
     let named = without_keys(&server, &format!("ec2_metadata_service_endpoint = \"{url}\""));
-    lives(&named);
+    plans_and_applies(&named);
     assert_eq!(asker(&server), "MACHINE");
     let asked = &server.requests("/latest/meta-data/iam")[0];
     assert_eq!(asked.header("x-aws-ec2-metadata-token"), "machine-token");
@@ -48,10 +48,10 @@ fn aws_credentials_come_from_container_metadata() {
     let server = Server::start();
     let url = format!("{}/container", server.address());
     let at = |url: &str| without_keys(&server, "").with("AWS_CONTAINER_CREDENTIALS_FULL_URI", url);
-    lives(&at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "may"));
+    plans_and_applies(&at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "may"));
     assert_eq!(asker(&server), "CONTAINER");
     let here = at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "token");
-    lives(here.write("token", "may"));
+    plans_and_applies(here.write("token", "may"));
     let said = refused(&at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "s3cret"), &["apply", "-auto-approve"]);
     assert!(said.contains("did not supply a key") && !said.contains("s3cret"), "{said}");
     let said = refused(&at("http://keys.example/"), &["apply", "-auto-approve"]);
@@ -93,7 +93,7 @@ fn profiles_assume_roles() {
         ("program", "PROGRAM", &[]),
     ] {
         let before = server.requests("/").len();
-        lives(&of(profile));
+        plans_and_applies(&of(profile));
         assert_eq!(asker(&server), expected, "{profile}");
         let asked = server.requests("/").split_off(before);
         let taken: Vec<String> = asked.iter().filter_map(role_and_asker).take(roles.len()).collect();
@@ -133,7 +133,7 @@ fn aws_credentials_are_for_the_role_of_the_environment() {
         .with("AWS_ROLE_SESSION_NAME", "s")
         .with("AWS_WEB_IDENTITY_TOKEN_FILE", "token.jwt");
     here.write("token.jwt", "a.b.c\n");
-    lives(&here);
+    plans_and_applies(&here);
     assert_eq!(asker(&server), "WEB");
     assert!(
         server.requests("/")[0].body.contains("RoleArn=arn%3Aenvironment&RoleSessionName=s&WebIdentityToken=a.b.c")
@@ -153,8 +153,10 @@ fn azure_accepts_client_certificates() {
         let here = Folder::new().with("AZURE_AUTHORITY_HOST", &server.address());
         folder(here, "azure_vault", &format!("{vault}{more}"))
     };
-    lives(&at(&format!("client_certificate_path = \"{file}\"\nclient_certificate_password = \"pass\"\n")));
-    lives(&at(&format!("client_certificate = \"{content}\"\n")).with("ARM_CLIENT_CERTIFICATE_PASSWORD", "pass"));
+    plans_and_applies(&at(&format!("client_certificate_path = \"{file}\"\nclient_certificate_password = \"pass\"\n")));
+    plans_and_applies(
+        &at(&format!("client_certificate = \"{content}\"\n")).with("ARM_CLIENT_CERTIFICATE_PASSWORD", "pass"),
+    );
     let form = &server.requests("/tenant")[0].body;
     assert!(
         form.contains("&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&"),
@@ -201,7 +203,7 @@ fn google_federates_aws_identities() {
         "imdsv2_session_token_url": format!("{url}/latest/api/token"),
         "regional_cred_verification_url": "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15",
     });
-    lives(&federated(&server, source.clone()));
+    plans_and_applies(&federated(&server, source.clone()));
     let subject = |at: usize| -> Json {
         let form = server.requests("/google/sts")[at].body.clone();
         let token = form.split('&').find_map(|field| field.strip_prefix("subject_token=")).unwrap();
@@ -223,7 +225,7 @@ fn google_federates_aws_identities() {
     assert!(who.contains("SignedHeaders=host;x-amz-date;x-amz-security-token;x-goog-cloud-target-resource"), "{who}");
     let before = server.requests("/google/sts").len();
     let set = federated(&server, source).with("AWS_REGION", "eu-west-1").with("AWS_ACCESS_KEY_ID", "AKID");
-    lives(&set.with("AWS_SECRET_ACCESS_KEY", "hush"));
+    plans_and_applies(&set.with("AWS_SECRET_ACCESS_KEY", "hush"));
     assert!(header(&subject(before), "authorization").contains("Credential=AKID/"));
     let other = federated(&server, json!({ "environment_id": "aws2" }));
     assert!(refused(&other, &["apply", "-auto-approve"]).contains("only \"aws1\" is supported"));
@@ -255,7 +257,7 @@ fn google_runs_allowed_credential_programs() {
     let said = refused(&at(&script), &["apply", "-auto-approve"]);
     assert!(said.contains("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 if you trust them"), "{said}");
     let allowed = |script: &str| at(script).with("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES", "1");
-    lives(&allowed(&script));
+    plans_and_applies(&allowed(&script));
     for (script, expected) in [
         (
             "echo '{\"version\":1,\"success\":false,\"code\":\"401\",\"message\":\"who?\"}'",
