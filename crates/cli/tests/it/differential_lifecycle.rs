@@ -21,13 +21,11 @@ fn create_update_and_destroy() {
     life.change("resource \"terraform_data\" \"a\" {\n  input = { name = \"two\", list = [1, 2.5, true] }\n}\n");
     life.run(PLAN);
     life.run(&["apply", "p"]);
-    // The plan is applied already, so this one is stale.
     life.run(&["apply", "p"]);
     life.change("resource \"terraform_data\" \"a\" {\n}\n");
     life.run(APPLY);
     life.run(&["plan", "-destroy", "-out=p"]);
     life.run(DESTROY);
-    // Nothing is left, which is no error.
     life.run(DESTROY);
     life.end();
 }
@@ -110,7 +108,6 @@ resource "terraform_data" "second" {{
     life.run(APPLY);
     life.change(&with("two", "yes"));
     life.run(PLAN);
-    // The new object is there when the precondition of its user fails, so the old one cannot be destroyed yet.
     life.run(&["apply", "p"]);
     life.change(&with("two", ""));
     life.run(PLAN);
@@ -230,7 +227,6 @@ output "ids" {{
     life.run(PLAN);
     life.run(APPLY);
     life.run(NOTHING);
-    // The objects of a module are destroyed with it, in the order of the dependencies across modules.
     life.run(DESTROY);
     life.end();
 }
@@ -270,7 +266,6 @@ moved {
 "#,
     );
     life.init();
-    // The moved object gets another input too: one plan shows both.
     life.run(PLAN);
     life.run(&["apply", "p"]);
     life.run(NOTHING);
@@ -345,7 +340,6 @@ output "goes" {
     life.run(&["output"]);
     life.run(&["output", "-json"]);
     life.run(&["output", "-raw", "text"]);
-    // An output that does not exist is an error that names those which do.
     life.run(&["output", "missing"]);
     life.change(
         r#"
@@ -420,7 +414,6 @@ fn destroy_of_a_target_includes_its_dependents() {
 fn pl_05_tainted_objects_are_replaced() {
     let mut life = Scenario::new("tainted", "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n");
     life.run(APPLY);
-    // As another tool marks an object; with this type alone, nothing fails after a creation.
     life.edit_state(|state| {
         let instance = state["resources"][0]["instances"][0].as_object_mut().unwrap();
         instance.insert("status".to_owned(), "tainted".into());
@@ -441,7 +434,6 @@ fn refreshing_only() {
     life.run(APPLY);
     life.run(&["plan", "-refresh-only", "-out=p"]);
     life.change("resource \"terraform_data\" \"a\" {\n  input = 1\n}\noutput \"o\" {\n  value = \"other\"\n}\n");
-    // The changed output is not planned in this mode: only refreshed values count.
     life.run(&["plan", "-refresh-only", "-out=p"]);
     life.run(&["apply", "p"]);
     life.run(&["plan", "-refresh=false"]);
