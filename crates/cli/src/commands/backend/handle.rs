@@ -45,6 +45,8 @@ impl RemoteLocation {
         let options = OpenOptions {
             locking,
             waiting,
+            // The lock may be released by Drop, after the command has printed; the context prints that failure at the
+            // end.
             report: waiting.context.release_report(),
             encryption: self.encryption,
             backup: self.backup,
@@ -66,6 +68,7 @@ struct LockWait<'a> {
 
 impl Waiting for LockWait<'_> {
     fn keep_waiting(&self) -> bool {
+        // Without a cancellation nobody can interrupt, and only the lock timeout ends the wait.
         self.cancellation.is_none_or(|cancellation| cancellation.state() == groma_engine::Stop::No)
     }
 

@@ -1,9 +1,15 @@
-//! Operations whose provider exits before it responds.
+//! Providers that do not respond, exit before they respond, or are asked to stop.
 
-use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+use std::process::Command;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
+
+use groma_provider::{Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, TypeNames};
+use groma_scripted::Scripted;
 
 use super::{APPLY, NOTED, die, flowing, folder};
 use crate::common::Folder;
+use crate::{BEHAVIOR_VARIABLE, interrupt, nobody_is_left, until_second};
 
 /// Ends the process the first time.
 pub fn die_once() {
@@ -80,7 +86,7 @@ pub fn update() {
     assert!(!reported.contains("interrupted run") && reported.contains("1 to change"), "{reported}");
 }
 
-/// What a provider has to say of each object.
+/// The warning of the provider for each object.
 pub fn warning() -> ProviderDiagnostics {
     ProviderDiagnostic::warning("Odd thing", "The thing is odd.").into()
 }
@@ -92,4 +98,96 @@ pub fn warnings() {
     // Planning says it of each instance, and so does the final plan while it is applied.
     assert_eq!(reported.matches("Warning: Odd thing").count(), 1, "{reported}");
     assert!(reported.contains("(and 299 more similar warnings elsewhere)"), "{reported}");
+}
+
+/// Says where it listens, takes calls, and never answers.
+pub fn listen_only() -> ! {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    println!("1|6|tcp|{}|grpc|", listener.local_addr().unwrap());
+    let mut held = Vec::new();
+    loop {
+        held.push(listener.accept().unwrap());
+    }
+}
+
+/// Cannot tell what it declares.
+pub struct Speechless;
+
+impl Provider for Speechless {
+    fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
+        Err(ProviderDiagnostic::error("Speechless", "The words do not come.").into())
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TypeNames::default()
+    }
+}
+
+pub fn never_answers() {
+    let folder = folder("good").with(BEHAVIOR_VARIABLE, "mute");
+    let child = folder.command(&["plan"]).spawn().unwrap();
+    let start = Instant::now();
+    while folder.path("noted").metadata().map_or(true, |noted| noted.len() == 0) {
+        assert!(start.elapsed() < Duration::from_secs(20), "the provider was not started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    }
+    let start = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+    assert_eq!(output.status.code(), Some(1));
+    let reported = flowing(&String::from_utf8_lossy(&output.stderr));
+    assert!(reported.contains("Request cancelled"), "{reported}");
+    nobody_is_left(&folder);
+}
+
+pub fn speechless() {
+    let folder = folder("good").with(BEHAVIOR_VARIABLE, "speechless");
+    folder.write("function.tf", "output \"f\" {\n  value = provider::trouble::twice(1)\n}\n");
+    let reported = folder.fails(&["validate"]);
+    assert_eq!(reported.matches("Error: Speechless").count(), 1, "{reported}");
+    assert!(reported.contains("The words do not come.") && !reported.contains("function"), "{reported}");
+    // A configuration that only calls a function gets the same report.
+    let required = "terraform {\n  required_providers {\n    trouble = { source = \"example/trouble\" }\n  }\n}\n";
+    let alone = folder.write("main.tf", required).fails(&["validate"]);
+    assert_eq!(alone.matches("Error: Speechless").count(), 1, "{alone}");
+}
+
+/// How long a provider may take to hear that it is to stop.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The provider of this process.
+static SERVED: OnceLock<Weak<Scripted>> = OnceLock::new();
+
+pub fn served(provider: Scripted) -> Arc<Scripted> {
+    let provider = Arc::new(provider);
+    let _ = SERVED.set(Arc::downgrade(&provider));
+    provider
+}
+
+/// Returns when the provider was asked to stop, and later than anybody waits where it is not.
+pub fn wait() {
+    let begin = Instant::now();
+    while begin.elapsed() < 2 * PATIENCE
+        && SERVED.get().and_then(Weak::upgrade).is_some_and(|provider| !provider.is_stopped())
+    {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+pub fn asked() {
+    let folder = folder("waits to be stopped");
+    let child = until_second(&folder);
+    // One interrupt is enough: the provider hears of it, and its answer still counts.
+    interrupt(&child);
+    let begin = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert!(begin.elapsed() < PATIENCE, "{:?}", begin.elapsed());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(folder.ok(&["state", "list"]), "trouble_thing.first\ntrouble_thing.second\n");
+    assert!(!flowing(&String::from_utf8_lossy(&output.stderr)).contains("Request cancelled"));
+    nobody_is_left(&folder);
 }
