@@ -84,14 +84,14 @@ mod tests {
 
     #[test]
     fn an_aggregate_is_shown_and_its_sensitive_element_is_not() {
-        let list = Value::tuple([Value::string("plain"), secret()]);
+        let list = Value::tuple(vec![Value::string("plain"), secret()]);
         assert_eq!(Redacted::of(list.marks()), None);
         assert_eq!(Redacted::in_message(&list.deep_marks()), Some(Redacted::Sensitive));
     }
 
     #[test]
     fn debug_output_redacts_sensitive_values() {
-        let text = format!("{:?}", Value::tuple([Value::string("plain"), secret()]));
+        let text = format!("{:?}", Value::tuple(vec![Value::string("plain"), secret()]));
         assert!(text.contains("plain") && text.contains("(sensitive value)") && !text.contains("hunter2"), "{text}");
     }
 
