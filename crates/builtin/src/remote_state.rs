@@ -263,7 +263,7 @@ impl Backend {
         if let Some(ty) = registry::find(name) {
             let schema = (ty.schema)();
             let names = || schema.arguments().iter();
-            let required = names().filter(|argument| argument.is_required());
+            let required = names().filter(|argument| argument.is_required_by_configuration());
             // A setting from an environment variable may be missing in the configuration.
             let required = required.filter(|argument| host.environment.first(argument.environment()).is_none());
             let settings = names().map(Argument::name).collect();

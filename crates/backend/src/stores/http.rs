@@ -28,7 +28,7 @@ fn schema() -> &'static BackendSchema {
         let text = |name| Argument::optional(name, Type::String);
         let number = |name| Argument::optional(name, Type::Number);
         BackendSchema::new([
-            Argument::required("address", Type::String).env(&["TF_HTTP_ADDRESS"]),
+            Argument::required_to_connect("address", Type::String).env(&["TF_HTTP_ADDRESS"]),
             text("update_method").env(&["TF_HTTP_UPDATE_METHOD"]).default("POST"),
             text("lock_address").env(&["TF_HTTP_LOCK_ADDRESS"]),
             text("lock_method").env(&["TF_HTTP_LOCK_METHOD"]).default("LOCK"),
