@@ -16,7 +16,8 @@ variable "password" {{
 }}
 
 resource "terraform_data" "account" {{
-  input = {{ user = "{version}", password = "${{var.password}}-{version}" }}
+  input            = {{ user = "{version}" }}
+  triggers_replace = {{ host = "plain", password = "${{var.password}}-{version}" }}
 }}
 
 output "password" {{
@@ -52,7 +53,7 @@ fn plans_and_applies_redact_sensitive_values() {
     assert_redacted("show of a saved plan", &folder.ok(&["show", "saved"]), "= (sensitive value)");
     assert_redacted("apply", &folder.ok(&["apply", "saved"]), "password = <sensitive>");
     folder.write("main.tf", &configuration("second"));
-    assert_redacted("plan of an update", &folder.ok(&["plan"]), "(sensitive value)");
+    assert_redacted("plan of a replacement", &folder.ok(&["plan"]), "(sensitive value)");
     assert_redacted("plan of a destruction", &folder.ok(&["plan", "-destroy"]), "(sensitive value)");
 }
 
@@ -78,13 +79,13 @@ fn messages_redact_sensitive_values() {
     let folder = applied();
     // A failed function call names its argument.
     folder
-        .write("main.tf", &format!("{}locals {{\n  found = lookup({{}}, var.password)\n}}\n", configuration("first")));
+        .write("main.tf", &format!("{}output \"x\" {{\n  sensitive = true\n  value = lookup({{}}, var.password)\n}}\n", configuration("first")));
     let message = folder.fails(&["plan", "-no-color"]);
     assert_redacted("message of a function", &message, "(sensitive value)");
     // A snippet describes the values in it.
     folder.write(
         "main.tf",
-        &format!("{}output \"x\" {{\n  value = tonumber(var.password)\n}}\n", configuration("first")),
+        &format!("{}output \"x\" {{\n  sensitive = true\n  value = tonumber(var.password)\n}}\n", configuration("first")),
     );
     let message = folder.fails(&["plan", "-no-color"]);
     assert_redacted("snippet", &message, "var.password has a sensitive value");
@@ -101,7 +102,7 @@ fn json_documents_flag_sensitive_values() {
     // Documents for machines contain the values by contract, and name the paths that a renderer must hide.
     let shown: serde_json::Value = serde_json::from_str(&folder.ok(&["show", "-json"])).unwrap();
     let account = &shown["values"]["root_module"]["resources"][0];
-    assert_eq!(account["sensitive_values"]["input"]["password"], true, "{account}");
+    assert_eq!(account["sensitive_values"]["triggers_replace"]["password"], true, "{account}");
     assert_eq!(shown["values"]["outputs"]["password"]["sensitive"], true, "{shown}");
     // The stream of messages is a log, so it has no sensitive values at all.
     folder.write("main.tf", &configuration("second"));
