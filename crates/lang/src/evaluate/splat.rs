@@ -21,6 +21,7 @@ impl Evaluator<'_> {
         let ty = source.ty();
         let sequence = matches!(ty, Type::List(_) | Type::Set(_) | Type::Tuple(_));
         if source.is_null() {
+            // A null object is an absent one: `resource[*]` has no elements then, as in Terraform.
             if !sequence {
                 return Value::tuple(Vec::new()).with_marks(source.marks());
             }
@@ -67,6 +68,7 @@ impl Evaluator<'_> {
     }
 
     fn list_of(&mut self, values: Vec<Value>, source: &Type, selectors: &[Selector], whole: &Expression) -> Value {
+        // An empty list still has an element type, which follows from the selectors alone.
         if values.is_empty() {
             let element = source.element().cloned().unwrap_or(Type::Dynamic);
             let (value, _) = self.selected(Value::unknown(element), selectors, whole);
