@@ -78,14 +78,22 @@ fn the_console_redacts_sensitive_values() {
 fn messages_redact_sensitive_values() {
     let folder = applied();
     // A failed function call names its argument.
-    folder
-        .write("main.tf", &format!("{}output \"x\" {{\n  sensitive = true\n  value = lookup({{}}, var.password)\n}}\n", configuration("first")));
+    folder.write(
+        "main.tf",
+        &format!(
+            "{}output \"x\" {{\n  sensitive = true\n  value = lookup({{}}, var.password)\n}}\n",
+            configuration("first")
+        ),
+    );
     let message = folder.fails(&["plan", "-no-color"]);
     assert_redacted("message of a function", &message, "(sensitive value)");
     // A snippet describes the values in it.
     folder.write(
         "main.tf",
-        &format!("{}output \"x\" {{\n  sensitive = true\n  value = tonumber(var.password)\n}}\n", configuration("first")),
+        &format!(
+            "{}output \"x\" {{\n  sensitive = true\n  value = tonumber(var.password)\n}}\n",
+            configuration("first")
+        ),
     );
     let message = folder.fails(&["plan", "-no-color"]);
     assert_redacted("snippet", &message, "var.password has a sensitive value");

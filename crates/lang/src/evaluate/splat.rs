@@ -107,8 +107,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Returns the type of a splat that failed for an element, which is reported: an arm of a conditional that is not taken still has a
-    /// type.
+    /// Returns the type of a splat after an element failed. The failure is reported already, and an arm of a conditional
+    /// needs a type even if it is not taken.
     fn type_of_splat(&mut self, ty: &Type, selectors: &[Selector], whole: &Expression) -> Type {
         let mut problems = Diagnostics::new();
         Evaluator {
