@@ -27,6 +27,7 @@ const DIFFERENT: [&str; 4] = ["Schema", "ActionSchema", "GetProviderSchema", "Ge
 fn main() -> Result<(), Box<dyn Error>> {
     let out = std::env::var_os("OUT_DIR").ok_or("cargo says where to write")?;
     for name in PROVIDER.iter().chain(&HOST) {
+        // Without these lines cargo would run the generator at every change of the crate.
         println!("cargo::rerun-if-changed={DIRECTORY}/{name}");
     }
     host(Path::new(&out))?;
@@ -50,8 +51,10 @@ fn provider(out: &Path) -> Result<(), Box<dyn Error>> {
         .build_client(false)
         .build_server(false)
         .build_transport(false)
+        // `Bytes` instead of `Vec`: values of objects are then slices of the received message, without a copy.
         .bytes(".tfplugin6")
         .out_dir(out);
+    // Sharing one type halves the generated code, and conversions need no version of their own.
     for name in names.iter().filter(|name| !differs(name)) {
         builder = builder.extern_path(format!(".tfplugin5.{name}"), rust_path(name));
     }
@@ -72,6 +75,7 @@ fn collect(message: &DescriptorProto, prefix: &str, names: &mut Vec<String>) {
     let inner = format!("{name}.");
     names.extend(message.enum_type.iter().map(|one| format!("{inner}{}", one.name())));
     message.nested_type.iter().for_each(|nested| collect(nested, &inner, names));
+    // After its nested messages; the order does not matter to `extern_path`.
     names.push(name);
 }
 

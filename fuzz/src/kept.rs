@@ -1,4 +1,4 @@
-//! What runs keep for later runs: sealed files, saved plans, what providers declared.
+//! Files that runs keep for later runs: encrypted files, saved plans, what providers declared.
 
 use std::sync::{Arc, OnceLock};
 
@@ -47,8 +47,8 @@ pub fn sealed(bytes: &[u8]) {
     let Ok(mut sealed) = encryption.seal(bytes, Some(&lineage)) else { return };
     assert_eq!(encryption.open(&sealed, "state").ok().map(|opened| opened.content).as_deref(), Some(bytes));
     // A letter of the content, which stands before the last 28.
-    let place = sealed.len() - 40;
-    sealed[place] = if sealed[place] == b'A' { b'B' } else { b'A' };
+    let index = sealed.len() - 40;
+    sealed[index] = if sealed[index] == b'A' { b'B' } else { b'A' };
     assert!(encryption.open(&sealed, "state").is_err());
 }
 
@@ -64,7 +64,7 @@ struct Silent;
 
 impl Hooks for Silent {}
 
-/// What a run of a small configuration works with.
+/// The inputs of a run of a small configuration.
 fn session() -> Option<&'static Session> {
     static SESSION: OnceLock<Option<Session>> = OnceLock::new();
     let made = SESSION.get_or_init(|| {
@@ -104,7 +104,7 @@ pub fn saved_plan(bytes: &[u8]) {
     }
 }
 
-/// What a provider has declared in an earlier run is taken, or it is not.
+/// A schema cache of an earlier run is read or rejected.
 pub fn schema_cache(bytes: &[u8]) {
     in_a_folder(|folder| {
         let program = folder.join("program");

@@ -1,12 +1,10 @@
-//! What every reader of foreign bytes must bear: no panic, no blow-up, and the laws told at each.
+//! Fuzz targets for readers of untrusted bytes: no panics, no excessive work, and the invariants stated at each target.
 //!
 //! The fuzz targets call these with whatever the fuzzer thinks of; `crates/cli/tests/untrusted_input.rs` takes this file in too, and calls
 //! them with damaged examples wherever the tests run.
 
-mod answers;
 mod kept;
 mod packages;
-mod screens;
 mod services;
 mod words;
 
@@ -23,12 +21,10 @@ use groma_lang::{FunctionContext, Resolved, Scope, console, evaluate, references
 use groma_state::{DamagedJournal, LocalStore, Locking, StatePaths, file, plan_file};
 use groma_value::{Marks, Type, Value, json, msgpack};
 
-pub use answers::answers;
 pub use kept::{saved_plan, schema_cache, sealed};
 pub use packages::{archive, emulator_file, plugin, signature, type_schema};
-pub use screens::terminal_text;
-pub use services::key_services;
-pub use words::{address, functions};
+pub use services::{answers, key_services};
+pub use words::{address, functions, terminal_text};
 
 /// A reader with its name.
 pub type Target = (&'static str, fn(&[u8]));
@@ -217,7 +213,7 @@ pub fn message_pack(bytes: &[u8]) {
     }
 }
 
-/// What can be decoded is encoded and decoded again as the same.
+/// A decoded value survives encoding and decoding.
 pub fn value_json(bytes: &[u8]) {
     let _ = json::implied_type(bytes);
     let Ok(value) = json::decode(bytes) else { return };
@@ -239,8 +235,8 @@ pub fn cli_configuration(bytes: &[u8]) {
         for name in ["a.tfrc", "b.tfrc.json"] {
             let _ = std::fs::write(folder.join(name), bytes);
         }
-        let places = settings::ConfigSources { folder: Some(folder.to_owned()), ..settings::ConfigSources::default() };
-        settings::read(&places, &|| "registry.example.com".to_owned());
+        let sources = settings::ConfigSources { folder: Some(folder.to_owned()), ..settings::ConfigSources::default() };
+        settings::read(&sources, &|| "registry.example.com".to_owned());
     });
 }
 

@@ -1,4 +1,4 @@
-//! What comes with packages and from providers, registries and clouds.
+//! Content of packages, and data from providers, registries and clouds.
 
 use std::fs::File;
 use std::sync::{Arc, OnceLock};
@@ -32,8 +32,8 @@ pub fn archive(bytes: &[u8]) {
                 let _ = hash::folder_hash(&target);
             }
         }
-        let beside: Vec<_> = std::fs::read_dir(folder.join("outer")).into_iter().flatten().flatten().collect();
-        assert!(beside.iter().all(|entry| ENDINGS.iter().any(|ending| entry.file_name() == **ending)), "{beside:?}");
+        let outside: Vec<_> = std::fs::read_dir(folder.join("outer")).into_iter().flatten().flatten().collect();
+        assert!(outside.iter().all(|entry| ENDINGS.iter().any(|ending| entry.file_name() == **ending)), "{outside:?}");
         let above = std::fs::read_dir(folder).into_iter().flatten().flatten().count();
         assert_eq!(above, 1 + usize::from(folder.join("outer").exists()));
     });
@@ -53,7 +53,7 @@ pub fn signature(bytes: &[u8]) {
     }
 }
 
-/// What a provider sends of itself is read or refused.
+/// The answers of a provider are decoded or rejected.
 pub fn plugin(bytes: &[u8]) {
     for protocol in [Protocol::V5, Protocol::V6] {
         let _ = wire::schema_of(bytes, protocol);

@@ -1,12 +1,15 @@
 //! Texts inside texts: addresses, and what functions read.
 
+use std::borrow::Cow;
 use std::fmt::{Debug, Display};
+use std::io::Write;
 use std::str::FromStr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use groma_address::{
     AbsResource, ConfigResource, ModuleInstance, ModulePath, ProviderAddress, ProviderConfig, ResourceInstance, Target,
 };
+use groma_cli::terminal::{Palette, SafeWriter, printable, printable_line, word_wrap};
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_hcl::{Expression, Traversal};
 use groma_lang::{FunctionContext, Resolved, Scope, evaluate};
@@ -108,4 +111,59 @@ impl Scope for Text {
     fn functions(&self) -> &FunctionContext {
         &self.functions
     }
+}
+
+/// Nothing that a terminal acts on passes, safe text stays as it is, and it does not matter in how many writes a text comes.
+pub fn terminal_text(bytes: &[u8]) {
+    let whole = written(&[bytes]);
+    assert!(is_safe(&whole), "{whole:?}");
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    let parts = written(&[first, second]);
+    assert!(is_safe(&parts), "{parts:?}");
+    // A carriage return stays only before a line end of the same write.
+    if !bytes.contains(&b'\r') {
+        assert_eq!(parts, whole);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let safe = printable(&text);
+    assert!(is_safe(&safe) && matches!(printable(&safe), Cow::Borrowed(_)), "{safe:?}");
+    let line = printable_line(&text);
+    assert!(!line.contains(char::is_control) && printable_line(&line) == line, "{line:?}");
+    assert!(is_safe(&word_wrap(&safe, 20)), "{safe:?}");
+}
+
+fn written(writes: &[&[u8]]) -> String {
+    let screen = Screen::default();
+    let mut writer = SafeWriter::new(screen.clone(), Palette::Plain);
+    for bytes in writes {
+        assert!(writer.write_all(bytes).is_ok());
+    }
+    let bytes = screen.0.lock().unwrap_or_else(PoisonError::into_inner);
+    // The output is valid text for any input.
+    assert!(std::str::from_utf8(&bytes).is_ok());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[derive(Clone, Default)]
+struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether a terminal prints all of the text and acts on none of it but line ends and tabs.
+fn is_safe(text: &str) -> bool {
+    !text.replace("\r\n", "\n").contains(|character: char| {
+        let turns = matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        );
+        turns || (character.is_control() && !matches!(character, '\n' | '\t'))
+    })
 }

@@ -4,9 +4,10 @@ mod bench;
 mod conform;
 mod descriptions;
 mod hints;
+mod map;
+mod placeholders;
 mod schemas;
 mod structure;
-mod summaries;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -36,6 +36,7 @@ pub fn run(wheel: Option<&str>) -> Outcome<()> {
         None => download(scratch.path())?,
     };
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    // The blob is committed, so it must be reproducible: any other wheel is an error.
     check_pin(&bytes, &path)?;
     let Schemas { types, source } = read_wheel(&path)?;
     let additions: Value = serde_json::from_str(include_str!("../data/additions.json"))
@@ -124,6 +125,7 @@ pub fn read_wheel(path: &Path) -> Outcome<Schemas> {
     let file = File::open(path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
     let mut wheel =
         zip::ZipArchive::new(file).map_err(|error| format!("{} is not a wheel: {error}", path.display()))?;
+    // One file for each region. That of the serverless transform lists types which CloudFormation only expands.
     let regions: Vec<String> = wheel
         .file_names()
         .filter_map(Result::ok)
@@ -146,6 +148,7 @@ pub fn read_wheel(path: &Path) -> Outcome<Schemas> {
     let mut types = BTreeMap::new();
     for (name, hash) in hashes {
         let schema = read_json(&mut wheel, &format!("{RESOURCES}{hash}.json"))?;
+        // Without handlers, the Cloud Control API cannot create or read the type.
         if schema.get("handlers").is_some_and(Value::is_object) {
             types.insert(name, schema);
         }
@@ -177,15 +180,18 @@ fn facts(value: Value, position: Position) -> Value {
     match value {
         Value::Object(members) => {
             let mut sorted: Vec<(String, Value)> = members.into_iter().collect();
+            // Sorted keys compress better, and give equal bytes whatever order the input has.
             sorted.sort_by(|left, right| left.0.cmp(&right.0));
             let mut kept = Map::new();
             for (key, member) in sorted {
                 if position == Position::Schema && is_prose(&key) {
                     continue;
                 }
+                // Values of these keywords are data: members that look like keywords must stay.
                 let verbatim = position == Position::Schema && matches!(key.as_str(), "enum" | "const" | "default");
                 let next = match key.as_str() {
                     "properties" | "definitions" | "patternProperties" if position == Position::Schema => {
+                        // The keys of these maps are names of properties, which may be `title` or `description`.
                         Position::Names
                     }
                     _ => Position::Schema,
@@ -218,6 +224,8 @@ fn is_prose(keyword: &str) -> bool {
 
 /// Encodes header, index, dictionary and frames.
 fn encode(collected: &Collected) -> Outcome<Vec<u8>> {
+    // The schemas are similar to each other: a dictionary of common parts lets small frames compress nearly as well as
+    // one.
     let samples: Vec<&[u8]> = collected.types.values().map(String::as_bytes).collect();
     let dictionary = zstd::dict::from_samples(&samples, DICTIONARY_BYTES)
         .map_err(|error| format!("cannot train a dictionary: {error}"))?;
@@ -231,6 +239,7 @@ fn encode(collected: &Collected) -> Outcome<Vec<u8>> {
     let mut pending: Vec<u8> = Vec::new();
     let mut frame_number: u32 = 0;
     for (name, schema) in &collected.types {
+        // A schema is never split: a reader expands one frame for one type.
         if !pending.is_empty() && pending.len() + schema.len() > FRAME_BYTES {
             close_frame(&mut compressor, &mut pending, &mut frame_table, &mut frames)?;
             frame_number += 1;
@@ -248,9 +257,11 @@ fn encode(collected: &Collected) -> Outcome<Vec<u8>> {
     close_frame(&mut compressor, &mut pending, &mut frame_table, &mut frames)?;
 
     let packed_dictionary = zstd::bulk::compress(&dictionary, LEVEL).map_err(|error| format!("zstd: {error}"))?;
+    // The format and its version.
     let mut blob = b"GROMSCH1".to_vec();
     let counts = [
         collected.types.len(),
+        // Each frame has three numbers of four bytes in the table.
         frame_table.len() / 12,
         collected.source.len(),
         names.len(),

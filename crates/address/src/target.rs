@@ -46,6 +46,7 @@ impl Target {
     /// evaluated yet.
     pub fn may_contain(&self, resource: &ConfigResource) -> bool {
         let same = |module: &ModuleInstance, own: &Resource| {
+            // Compared without keys: which instances exist is unknown until the resource is expanded.
             *own == resource.resource && module.steps().iter().map(|step| &step.name).eq(resource.module.steps().iter())
         };
         match self {

@@ -10,11 +10,11 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::caller::Caller;
+use crate::calls::Caller;
 use crate::calls::{CallOutcome, arguments, call};
 use crate::generate::Generator;
-use crate::kind::Kind;
 use crate::lifecycle::{Extent, Lifecycle, Outcome, Subject};
+use crate::options::Kind;
 use crate::options::{Options, UserConfig};
 use crate::report::{Finding, Report, TypeReport};
 use crate::rule::{Observation, Rule, Step, Weight};

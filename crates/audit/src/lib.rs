@@ -19,10 +19,8 @@
 //! ```
 
 mod audit;
-mod caller;
 mod calls;
 mod generate;
-mod kind;
 mod lifecycle;
 mod nested_objects;
 mod options;
@@ -32,9 +30,9 @@ mod shrink;
 mod text;
 mod user_configs;
 
+pub use crate::options::Kind;
 pub use audit::{StartProvider, audit};
 pub use generate::{Flaw, Generator};
-pub use kind::Kind;
 pub use lifecycle::Extent;
 pub use options::{Options, UserConfig};
 pub use report::{Finding, Report, TypeReport};

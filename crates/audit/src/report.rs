@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use crate::calls::CallOutcome;
-use crate::kind::Kind;
 use crate::lifecycle::Outcome;
+use crate::options::Kind;
 use crate::rule::{Observation, Rule, Step, Weight};
 
 /// The findings of an audit by type.

@@ -6,7 +6,7 @@ use groma_hcl::write_literal;
 use groma_provider::{Block, Item, Nesting};
 use groma_value::{Kind as Shape, Value};
 
-use crate::kind::Kind;
+use crate::options::Kind;
 
 /// Renders the resource block for `config`.
 pub fn resource_text(type_name: &str, block: &Block, config: &Value) -> String {

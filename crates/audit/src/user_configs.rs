@@ -8,7 +8,7 @@ use groma_lang::{EmptyScope, FunctionContext};
 use groma_provider::{Block, BodyDecoder, Provider, ProviderDiagnostics};
 use groma_value::Value;
 
-use crate::kind::Kind;
+use crate::options::Kind;
 use crate::options::UserConfig;
 
 /// The categories that a file may contain blocks of.

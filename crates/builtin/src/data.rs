@@ -1,7 +1,7 @@
-//! `terraform_data`: a resource that stores values and takes part in the resource lifecycle.
+//! `terraform_data`: a resource that stores values and takes part in the resource lifecycle. Its IDs are random UUIDs.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use groma_provider::{
     ApplyRequest, ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, ImportRequest,
@@ -10,7 +10,7 @@ use groma_provider::{
     UpgradeRequest, UpgradeResponse,
 };
 use groma_value::{Kind, Path, Refinement, Type, Value, json};
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
 pub(crate) const TYPE_NAME: &str = "terraform_data";
 
@@ -87,15 +87,18 @@ pub(crate) fn validate(config: &Value) -> ProviderDiagnostics {
 }
 
 pub(crate) fn plan(request: PlanRequest) -> PlanResponse {
+    // A null proposal is a deletion, which needs no plan.
     let Some(mut planned) = Object::of(&request.proposed_new_state) else {
         return PlanResponse::new(request.proposed_new_state, request.prior_private);
     };
     let mut replace = Vec::new();
     match Object::of(&request.prior_state) {
+        // A null input has a known null output, so that references to it need not wait for apply.
         None => {
             planned.id = unknown_id();
             planned.output = if planned.input.is_null() { planned.input.clone() } else { unknown_like(&planned.input) };
         }
+        // Unknown triggers differ from any stored value and replace the object too, as in Terraform.
         Some(prior) if prior.triggers_replace != planned.triggers_replace => {
             replace.push(Path::root().attribute("triggers_replace"));
             planned.id = unknown_id();
@@ -111,11 +114,13 @@ pub(crate) fn plan(request: PlanRequest) -> PlanResponse {
 }
 
 fn unknown_id() -> Value {
+    // Shared, because a plan may contain many thousands of objects.
     static UNKNOWN: LazyLock<Value> = LazyLock::new(|| Value::refined(Type::String, Refinement::NOT_NULL));
     UNKNOWN.clone()
 }
 
 fn unknown_like(input: &Value) -> Value {
+    // Unknown although it will equal the input, with the type of the input: Terraform plans it the same way.
     Value::unknown(input.ty())
 }
 
@@ -128,8 +133,9 @@ pub(crate) fn apply(request: ApplyRequest) -> ApplyResponse {
         object.output = object.input.clone();
     }
     if !object.id.is_known() {
+        // Formatted on the stack, without an intermediate string.
         let mut text = Uuid::encode_buffer();
-        object.id = Value::string(&*crate::object_ids::generate().hyphenated().encode_lower(&mut text));
+        object.id = Value::string(&*generate_id().hyphenated().encode_lower(&mut text));
     }
     ApplyResponse::new(object.into_value(), request.planned_private)
 }
@@ -137,6 +143,7 @@ pub(crate) fn apply(request: ApplyRequest) -> ApplyResponse {
 pub(crate) fn import(request: ImportRequest) -> ImportResponse {
     let id = match &request.target {
         ImportTarget::Id(id) => Value::string(id),
+        // The identity has the ID as its only attribute.
         ImportTarget::Identity(identity) => identity.attribute("id").unwrap_or(Value::NULL),
     };
     // Terraform returns an identity only for an import by identity.
@@ -190,6 +197,7 @@ pub(crate) fn move_state(request: MoveRequest) -> MoveResponse {
         target_identity: None,
         diagnostics: diagnostic.into(),
     };
+    // The provider address is not compared: forks and mirrors of the null provider have others.
     if &*request.source_type_name != "null_resource" {
         let detail = format!(
             "Only null_resource objects can be moved to {TYPE_NAME}, not {} objects. Use a \"removed\" block and an \
@@ -205,6 +213,7 @@ pub(crate) fn move_state(request: MoveRequest) -> MoveResponse {
     };
     let triggers = match old.attribute("triggers") {
         Some(triggers) => match triggers.kind() {
+            // An object, because `triggers_replace` is dynamic and a configuration writes its braces as an object.
             Kind::Map(map) => Value::object(map.iter().map(|(name, value)| (name.clone(), value.clone()))),
             _ => Value::NULL,
         },
@@ -217,5 +226,39 @@ pub(crate) fn move_state(request: MoveRequest) -> MoveResponse {
         target_private: request.source_private,
         target_identity: None,
         diagnostics: ProviderDiagnostics::new(),
+    }
+}
+
+/// The number of IDs per request for random bytes.
+const BATCH: usize = 256;
+
+/// Random bytes for future IDs.
+static UNUSED: Mutex<Vec<[u8; 16]>> = Mutex::new(Vec::new());
+
+/// Generates a random UUID. A single system call provides the bytes for many, since plans create thousands of objects.
+fn generate_id() -> Uuid {
+    let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let bytes = unused.pop().or_else(|| {
+        let mut bytes = [0; 16 * BATCH];
+        getrandom::fill(&mut bytes).ok()?;
+        unused.extend_from_slice(bytes.as_chunks().0);
+        unused.pop()
+    });
+    // Without random bytes from the system the `uuid` crate reports the failure by panicking, as nothing sensible
+    // remains.
+    bytes.map_or_else(Uuid::new_v4, |bytes| Builder::from_random_bytes(bytes).into_uuid())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn object_ids_are_unique_random_uuids() {
+        let made: HashSet<Uuid> = (0..3 * BATCH).map(|_| generate_id()).collect();
+        assert_eq!(made.len(), 3 * BATCH);
+        assert!(made.iter().all(|id| id.get_version_num() == 4));
     }
 }

@@ -6,9 +6,7 @@
 
 mod data;
 mod functions;
-mod object_ids;
 mod provider;
-mod remote_settings;
 mod remote_state;
 
 pub use provider::Terraform;

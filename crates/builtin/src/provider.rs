@@ -14,7 +14,7 @@ use groma_backend::Host;
 use groma_encryption::RemoteEncryption;
 use groma_value::Value;
 
-use crate::{data, functions, remote_settings, remote_state};
+use crate::{data, functions, remote_state};
 
 /// The provider `terraform.io/builtin/terraform`, which has no configuration.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,7 @@ impl Provider for Terraform {
     fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
         let capabilities = ServerCapabilities {
             plan_destroy: true,
+            // Types are looked up one by one, so that the whole schema is never needed.
             get_provider_schema_optional: true,
             move_resource_state: true,
             generate_resource_config: false,
@@ -110,7 +111,7 @@ impl Provider for Terraform {
     }
 
     fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::ready(remote_settings::check(&request.config, &self.host))
+        Answer::ready(remote_state::check(&request.config, &self.host))
     }
 
     fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {

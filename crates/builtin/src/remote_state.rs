@@ -1,11 +1,12 @@
-//! `terraform_remote_state`: the outputs of another configuration, read from its backend. Nothing is ever written there.
+//! `terraform_remote_state`: the outputs of another configuration, read from its backend. Nothing is ever written
+//! there.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use groma_address::{DeprecationOrigin, ResourceInstance};
-use groma_backend::{ArgumentError, ConnectError, Host, RemoteBackend, registry};
+use groma_backend::{Argument, ArgumentError, BackendSchema, ConnectError, Host, RemoteBackend, registry};
 use groma_diagnostics::io_reason;
 use groma_encryption::{Encryption, RemoteEncryption, is_sealed};
 use groma_provider::{
@@ -13,7 +14,7 @@ use groma_provider::{
     ReadDataResponse, Schema,
 };
 use groma_state::{OutputValue, StateError};
-use groma_value::{Deprecation, Marks, Path, Type, Value, convert};
+use groma_value::{Deprecation, Marks, ObjectView, Path, Type, Value, convert};
 
 pub(crate) const TYPE_NAME: &str = "terraform_remote_state";
 
@@ -54,8 +55,10 @@ pub(crate) fn read<'a>(
     host: &Host,
 ) -> Answer<'a, ReadDataResponse> {
     let (config, address) = (request.config, request.address);
+    // Chosen by the address of the data source: `remote_state_data_sources` has a block for each.
     let encryption = remote.of(&address.as_ref().map(ToString::to_string).unwrap_or_default()).cloned();
     let backend = text(&config, "backend").unwrap_or_default();
+    // Local files are read here and at once; all other backends need requests.
     if matches!(&*backend, "local" | "_local") {
         let content = read_file(&config);
         return Answer::ready(answered(config, content, encryption.as_deref(), address.as_ref()));
@@ -69,6 +72,7 @@ pub(crate) fn read<'a>(
     Answer::pending(async move {
         let location = store.location(&workspace);
         let content = match store.read_async(&workspace).await {
+            // A lock on a new state may leave an empty object, which is no state yet.
             Ok(Some(found)) if !groma_state::file::is_blank(&found.bytes) => Ok((found.bytes, location)),
             Ok(_) => Err(missing(&location)),
             Err(problem) => Err(ProviderDiagnostic::error(problem.summary(), problem.detail())),
@@ -89,6 +93,7 @@ fn connected(backend: &str, config: &Value, host: &Host) -> Result<(RemoteBacken
         );
         return Err(at("backend", detail).into());
     };
+    // Settings may come from sensitive variables; the backend only gets plain values.
     let settings = config.attribute("config").unwrap_or(Value::NULL).unmark_deep().0;
     let all = |problems: Vec<ArgumentError>| -> ProviderDiagnostics {
         problems.iter().map(|problem| at("config", problem.to_string())).collect()
@@ -99,6 +104,7 @@ fn connected(backend: &str, config: &Value, host: &Host) -> Result<(RemoteBacken
         ConnectError::Store(problem) => at("config", problem.detail()).into(),
     })?;
     let workspace = text(config, "workspace").filter(|name| !name.is_empty()).unwrap_or_else(|| "default".to_owned());
+    // Checked here, because such a backend would silently read its only state.
     if workspace != "default" && !store.has_workspaces() {
         return Err(at("workspace", store.no_workspaces().detail()).into());
     }
@@ -122,6 +128,7 @@ fn answered(
 
 fn with_outputs(config: &Value, outputs: Value) -> Value {
     let attributes = config.as_object().into_iter().flat_map(|object| object.iter());
+    // All other attributes equal the configuration, which the contract for data sources demands.
     let filled = attributes
         .map(|(name, value)| (name.clone(), if &**name == "outputs" { outputs.clone() } else { value.clone() }));
     Value::object(filled.collect::<Vec<_>>())
@@ -149,7 +156,7 @@ fn outputs(
     content: Vec<u8>,
     location: &str,
     encryption: Option<&Encryption>,
-    address: &str,
+    address: Option<&ResourceInstance>,
 ) -> Result<Value, ProviderDiagnostic> {
     let content = opened(content, encryption, location)?;
     let mut outputs: BTreeMap<Name, Value> = BTreeMap::new();
@@ -166,7 +173,7 @@ fn outputs(
     Ok(Value::object(outputs.into_iter().collect::<Vec<_>>()))
 }
 
-/// Decrypts the content, as the `encryption` block of this configuration says.
+/// Decrypts the content according to the `encryption` block of this configuration.
 fn opened(content: Vec<u8>, encryption: Option<&Encryption>, location: &str) -> Result<Vec<u8>, ProviderDiagnostic> {
     let Some(encryption) = encryption else {
         if is_sealed(&content) {
@@ -196,6 +203,7 @@ fn location(config: &Value) -> PathBuf {
     match workspace {
         None => PathBuf::from(text(&settings, "path").unwrap_or_else(|| "terraform.tfstate".to_owned())),
         Some(name) => {
+            // The directory layout of the local backend; `path` applies to the default workspace only.
             let directory = text(&settings, "workspace_dir").unwrap_or_else(|| "terraform.tfstate.d".to_owned());
             PathBuf::from(directory).join(name).join("terraform.tfstate")
         }
@@ -213,6 +221,7 @@ fn stored(content: &[u8], address: Option<&ResourceInstance>) -> Result<Vec<(Nam
     let marked = |(name, output): (Name, OutputValue)| {
         let value = match output.deprecated {
             Some(message) => {
+                // The mark lets a warning name the output and the data source at each use (Terraform 1.15).
                 let origin = DeprecationOrigin::RemoteOutput { data: address.cloned(), name: name.clone() };
                 output.value.with_marks(&Marks::deprecated(Deprecation { message, origin }))
             }
@@ -221,4 +230,149 @@ fn stored(content: &[u8], address: Option<&ResourceInstance>) -> Result<Vec<(Nam
         (name, value)
     };
     Ok(outputs.map(marked).collect())
+}
+
+/// A backend with the settings that can be checked without connecting to it.
+struct Backend {
+    name: String,
+    /// The settings without which a backend cannot be read.
+    required: Vec<&'static str>,
+    /// All supported settings, if the list is known here.
+    settings: Option<Vec<&'static str>>,
+    /// The argument schema; `None` for the local backend, and for backends whose states cannot be read.
+    schema: Option<&'static BackendSchema>,
+}
+
+/// The backends of the language whose schemas are not in the registry.
+const OTHERS: [(&str, &[&str]); 10] = [
+    ("azurerm", &["container_name", "key"]),
+    ("cloud", &[]),
+    ("cos", &["bucket", "region"]),
+    ("gcs", &["bucket"]),
+    ("kubernetes", &["secret_suffix"]),
+    ("local", &[]),
+    ("oci", &["bucket", "namespace"]),
+    ("oss", &["bucket"]),
+    ("remote", &[]),
+    ("s3", &["bucket", "key"]),
+];
+
+impl Backend {
+    fn find(name: &str, host: &Host) -> Option<Self> {
+        let found = |required, settings, schema| Some(Self { name: name.to_owned(), required, settings, schema });
+        if let Some(ty) = registry::find(name) {
+            let schema = (ty.schema)();
+            let names = || schema.arguments().iter();
+            let required = names().filter(|argument| argument.is_required_by_configuration());
+            // A setting from an environment variable may be missing in the configuration.
+            let required = required.filter(|argument| host.environment.first(argument.environment()).is_none());
+            let settings = names().map(Argument::name).collect();
+            return found(required.map(Argument::name).collect(), Some(settings), Some(schema));
+        }
+        let (_, required) = OTHERS.iter().find(|(known, _)| *known == name)?;
+        let settings = match name {
+            // The other lists are not complete, so unknown settings of those backends are not reported.
+            "local" => Some(vec!["path", "workspace_dir"]),
+            "cloud" | "remote" => Some(vec!["hostname", "organization", "token", "workspaces"]),
+            _ => None,
+        };
+        found(required.to_vec(), settings, None)
+    }
+
+    fn names() -> Vec<&'static str> {
+        let mut names: Vec<&str> = registry::all().iter().map(|ty| ty.name).collect();
+        names.extend(OTHERS.iter().map(|(name, _)| *name));
+        names.sort_unstable();
+        // A backend may be in both tables while its store is being written.
+        names.dedup();
+        names
+    }
+}
+
+/// Checks the arguments of the data source as far as they are known.
+pub(crate) fn check(config: &Value, host: &Host) -> ProviderDiagnostics {
+    let mut problems = ProviderDiagnostics::new();
+    problems.extend(backend_problem(config, host));
+    let defaults = config.attribute("defaults").unwrap_or(Value::NULL).unmark().0;
+    if !may_be_object(&defaults) {
+        let detail = "The defaults must be an object with a value for each output name.";
+        problems.extend([error("Invalid default values", detail.to_owned(), "defaults")]);
+    }
+    problems
+}
+
+/// Whether `value` is null, an object or a map, or may become one of these.
+fn may_be_object(value: &Value) -> bool {
+    value.is_null() || matches!(value.ty(), Type::Object(_) | Type::Map(_) | Type::Dynamic)
+}
+
+fn error(summary: &str, detail: String, argument: &str) -> ProviderDiagnostic {
+    ProviderDiagnostic::error(summary, detail).at(Path::root().attribute(argument))
+}
+
+fn backend_problem(config: &Value, host: &Host) -> Option<ProviderDiagnostic> {
+    const SUMMARY: &str = "Invalid backend configuration";
+    // An unknown name is checked when the data source is read.
+    let name = config.attribute("backend")?.unmark().0;
+    let name = name.as_str()?;
+    // The peers' name for the local backend without the wrapper for remote runs.
+    let name = if name == "_local" { "local" } else { name };
+    let Some(backend) = Backend::find(name, host) else {
+        let names = Backend::names();
+        let detail = format!("Unsupported backend {name:?}. The supported backends are {}.", names.join(", "));
+        return Some(error(SUMMARY, detail, "backend"));
+    };
+    let settings = config.attribute("config").unwrap_or(Value::NULL).unmark().0;
+    let problem = match settings.as_object() {
+        Some(object) => settings_problem(&backend, &object),
+        None if settings.is_null() => backend.required.first().map(|missing| missing_setting(missing)),
+        // Unknown settings cannot be checked yet.
+        None if may_be_object(&settings) => None,
+        None => Some("an object is required".to_owned()),
+    };
+    match problem {
+        Some(problem) => {
+            Some(error(SUMMARY, format!("Invalid settings for the backend {name:?}: {problem}."), "config"))
+        }
+        None => empty_path(&backend, &settings),
+    }
+}
+
+fn missing_setting(name: &str) -> String {
+    format!("the setting {name:?} is missing")
+}
+
+fn settings_problem(backend: &Backend, given: &ObjectView<'_>) -> Option<String> {
+    if let Some(known) = &backend.settings
+        && let Some((name, _)) = given.iter().find(|(name, _)| !known.contains(&&***name))
+    {
+        return Some(format!("unsupported setting {name:?}; the supported settings are {}", known.join(", ")));
+    }
+    // Unknown values count as set.
+    if let Some(missing) = backend.required.iter().find(|name| given.get(name).is_none_or(Value::is_null)) {
+        return Some(missing_setting(missing));
+    }
+    if let Some(schema) = backend.schema {
+        let given = given.iter().map(|(name, value)| (name.clone(), value.unmark_deep().0));
+        // The first problem suffices: the message is about the argument `config` as a whole.
+        let problems = schema.conform(&Value::object(given.collect::<Vec<_>>())).err()?;
+        // Arguments that Terraform demands before it connects were checked above; reading demands the others.
+        let invalid = problems.iter().find(|problem| !matches!(problem, ArgumentError::Missing { .. }));
+        return invalid.map(|problem| problem.to_string().trim_end_matches('.').to_owned());
+    }
+    // The only setting of the other backends that is not a string.
+    let mut texts = backend.settings.as_ref().unwrap_or(&backend.required).iter().filter(|name| **name != "workspaces");
+    texts.find_map(|name| {
+        let value = given.get(name)?;
+        convert::convert(value, &Type::String).err().map(|problem| format!("{name}: {}", problem.message))
+    })
+}
+
+/// Rejects an empty path of the local backend, as Terraform does.
+fn empty_path(backend: &Backend, settings: &Value) -> Option<ProviderDiagnostic> {
+    let path = settings.attribute("path")?;
+    (backend.name == "local" && path.as_str() == Some("")).then(|| {
+        let detail = "The path is empty. Omit it to use terraform.tfstate, or set it to the path of a state file.";
+        ProviderDiagnostic::error("Invalid local state file path", detail)
+    })
 }

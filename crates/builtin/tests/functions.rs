@@ -66,8 +66,10 @@ fn values_are_encoded_as_expressions() {
         ("[]", "[]"),
         ("{}", "{}"),
         ("[1, \"x\", null]", "[1, \"x\", null]"),
+        // Sets have no syntax of their own: they become tuples in their order.
         ("toset([\"b\", \"a\"])", "[\"a\", \"b\"]"),
         ("{ a = 1, \"b c\" = [] }", "{\n  a     = 1\n  \"b c\" = []\n}"),
+        // What looks like a template stays escaped, or decoding would evaluate it.
         ("\"$${x} %%{y} \\u0001\"", "\"$${x} %%{y} \\u0001\""),
     ] {
         assert_eq!(text("encode_expr", value), written, "{value}");
@@ -92,6 +94,7 @@ fn variables_are_decoded() {
     assert_eq!(json::encode(&value).unwrap(), r#"{"a":1,"b":[1,"x"]}"#);
     for (argument, problem) in [
         ("\"a = \"", "invalid syntax"),
+        // The position is that in the string, not in the configuration.
         ("\"a = 1\\na = 2\"", "invalid syntax: line 2, column 1"),
         ("\"b {}\"", "only variable assignments are allowed"),
         ("\"a = var.x\"", "value of \"a\" is not a constant"),
@@ -116,6 +119,7 @@ fn decoding_inverts_encoding() {
 fn sensitive_and_unknown_arguments_give_sensitive_and_unknown_results() {
     let (value, _) = call("encode_expr", "sensitive(\"x\")");
     assert!(value.marks().is_sensitive());
+    // An unknown argument is not passed to the function, which could not encode it.
     let (value, _) = call("encode_expr", "timestamp()");
     assert!(!value.is_known());
 }
@@ -126,6 +130,7 @@ fn ask(terraform: &Path, folder: &Path, expressions: &[&str]) -> Vec<String> {
         .enumerate()
         .map(|(at, text)| format!("output \"o{at:03}\" {{\n  value = {text}\n}}\n"))
         .collect();
+    // Terraform finds functions of a provider only if the module declares it.
     let head = "terraform {\n  required_providers {\n    terraform = { source = \"terraform.io/builtin/terraform\" }\n  }\n}\n";
     std::fs::write(folder.join("main.tf"), format!("{head}{outputs}")).unwrap();
     let run = |arguments: &[&str]| {
@@ -151,6 +156,7 @@ fn encoding_equals_terraform() {
         eprintln!("skipped: no terraform");
         return;
     };
+    // Escapes, non-ASCII keys, keywords as keys, nesting, extreme numbers: where the two encoders could differ.
     let values = [
         "{ b = [1, \"x\", null, true], abcdef = { c = \"a\\n$${x} %%{y} \\\"q\\\" \\\\ \\t é\", \"d e\" = 1.5, \"1x\" = [], \"for\" = 2 } }",
         "{ c = {}, n = null, set = toset([\"b\", \"a\"]), m = tomap({ z = 1 }), neg = -5, f = 1e40, h = \"multi\\nline\\n\" }",

@@ -74,7 +74,7 @@ fn s(text: &str) -> Value {
 }
 
 #[test]
-fn the_output_mirrors_the_input_and_the_id_is_a_uuid() {
+fn output_mirrors_the_input_and_the_id_is_a_uuid() {
     let setup = Setup::new();
     let input = Value::object([("a", Value::tuple(vec![Value::number(1)])), ("b", s("x"))]);
     let planned = setup.plan(setup.null(), config(input.clone(), Value::NULL));
@@ -85,6 +85,7 @@ fn the_output_mirrors_the_input_and_the_id_is_a_uuid() {
     let id = get(&state, "id");
     let lengths: Vec<usize> = id.as_str().unwrap().split('-').map(str::len).collect();
     assert_eq!(lengths, [8, 4, 4, 4, 12]);
+    // A second object of the same configuration has an ID of its own.
     let other = setup.change(setup.null(), config(input, Value::NULL));
     assert_ne!(get(&other, "id"), id);
 }
@@ -106,7 +107,7 @@ fn unchanged_configuration_plans_no_change() {
 }
 
 #[test]
-fn a_new_input_changes_the_output_in_place() {
+fn changed_input_updates_the_output_without_replacement() {
     let setup = Setup::new();
     let state = setup.change(setup.null(), config(s("x"), Value::NULL));
     let planned = setup.plan(state.clone(), config(Value::number(1), Value::NULL));
@@ -146,6 +147,7 @@ fn deletion_is_planned_and_applied() {
 #[test]
 fn marks_pass_through() {
     let setup = Setup::new();
+    // `Checked` removes marks from requests and restores them in responses.
     let secret = s("x").with_marks(&groma_value::Marks::SENSITIVE);
     let state = setup.change(setup.null(), config(secret, Value::NULL));
     assert!(get(&state, "input").marks().is_sensitive());
@@ -167,6 +169,7 @@ fn stored_objects_are_decoded() {
     let upgrade =
         |json: &str| now(setup.checked.upgrade(&setup.subject(), StoredState { version: 0, object: json.into() }));
     let (state, problems) = upgrade(
+        // A dynamic attribute is stored with its type, as Terraform's state files have it.
         r#"{"id":"1","input":{"value":[1],"type":["tuple",["number"]]},"output":null,"triggers_replace":null}"#,
     );
     assert!(problems.is_empty(), "{problems:?}");
@@ -181,7 +184,7 @@ fn stored_objects_are_decoded() {
 }
 
 #[test]
-fn imports_take_the_id_as_it_is() {
+fn import_keeps_the_id_unchanged() {
     let setup = Setup::new();
     let import = |target: ImportTarget| {
         let input = ImportInput { target, capabilities: ClientCapabilities::default() };
@@ -223,6 +226,7 @@ fn null_resource_can_be_moved_to_terraform_data() {
     let state = state.unwrap();
     assert_eq!(get(&state, "id"), s("5"));
     assert_eq!(get(&state, "triggers_replace"), Value::object([("a", s("b"))]));
+    // Only `null_resource` has the triggers that `terraform_data` replaces.
     let (state, problems) = moved("random_id", "{}");
     assert!(state.is_none());
     assert_eq!(problems.iter().next().unwrap().summary, "Unsupported move");

@@ -23,6 +23,7 @@ fn run(terraform: &Path, folder: &Path, arguments: &[&str]) -> Vec<u8> {
         .args(arguments)
         .current_dir(folder)
         .env("CHECKPOINT_DISABLE", "1")
+        // The developer's own CLI configuration must not influence the comparison.
         .env_remove("TF_CLI_CONFIG_FILE")
         .output()
         .unwrap();
@@ -118,6 +119,7 @@ fn plans_equal_terraform() {
     let s = Value::string;
     let number = |number: i64| Value::number(number);
     let first = || case("\"x\"", "\"1\"", (s("x"), s("1")));
+    // Each second configuration is planned after the first one was applied.
     let seconds = [
         first(),
         case("\"y\"", "\"1\"", (s("y"), s("1"))),
@@ -149,6 +151,7 @@ fn plans_equal_terraform() {
             let value = ours.planned_state.attribute(attribute).unwrap();
             // A replacement is planned twice; the second plan has no prior object, and both attributes are unknown.
             assert_eq!(!value.is_known(), open(attribute), "{name}: {attribute}");
+            // Parts of a value may be unknown in the plan, and JSON has no form for these.
             if value.is_wholly_known() {
                 let shown: Json = serde_json::from_str(&json::encode(&value).unwrap()).unwrap();
                 assert_eq!(change["after"][attribute], shown, "{name}: {attribute}");

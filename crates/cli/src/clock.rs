@@ -26,6 +26,7 @@ mod tests {
     #[test]
     fn formats_leap_days() {
         let at = |seconds| date_and_time(UtcDateTime::from_unix_timestamp(seconds).unwrap());
+        // 2000 is a leap year although it is divisible by 100.
         assert_eq!(at(951_782_400), "2000-02-29T00:00:00");
         assert_eq!(at(1_795_257_000), "2026-11-21T10:30:00");
     }

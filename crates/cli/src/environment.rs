@@ -1,4 +1,4 @@
-//! Environment variables of the process.
+//! Environment variables of the process, and the account that replaces `HOME` and `USER`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -61,6 +61,7 @@ impl Environment {
 
     fn value(&self, name: &str) -> Option<&OsStr> {
         let found = self.0.iter().find(|(known, _)| known == name);
+        // An empty variable counts as missing, as scripts pass empty variables.
         found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
     }
 }
@@ -75,6 +76,7 @@ impl<N: Into<String>, V: Into<OsString>> FromIterator<(N, V)> for Environment {
 fn unreadable(name: &str) -> Option<Diagnostic> {
     const SUMMARY: &str = "Invalid environment variable";
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    // Input variables are reported once their names are known to be declared, and paths may be any bytes.
     if name.starts_with(VARIABLE_PREFIX) || PATHS.contains(&name) {
         return None;
     }
@@ -86,6 +88,31 @@ fn unreadable(name: &str) -> Option<Diagnostic> {
         let detail = format!("The value of {name} is not valid UTF-8, so {name} is ignored.");
         Diagnostic::warning(SUMMARY, detail)
     })
+}
+
+/// Entry of the user database.
+pub struct Account {
+    /// Login name of the user.
+    pub name: String,
+    /// Home directory, if the entry has one.
+    pub home: Option<PathBuf>,
+}
+
+/// Returns the account of the process; `None` if the database does not contain its user ID, as in containers that run with an
+/// arbitrary one.
+#[cfg(unix)]
+pub fn account() -> Option<Account> {
+    use nix::unistd::{Uid, User};
+    // An entry that cannot be read is treated like a missing one: the environment variables may suffice.
+    let user = User::from_uid(Uid::current()).ok().flatten()?;
+    let home = (!user.dir.as_os_str().is_empty()).then_some(user.dir);
+    Some(Account { name: user.name, home })
+}
+
+/// Returns `None`: other systems always set the environment variables.
+#[cfg(not(unix))]
+pub fn account() -> Option<Account> {
+    None
 }
 
 #[cfg(all(test, unix))]
@@ -100,6 +127,7 @@ mod tests {
 
     #[test]
     fn reports_values_that_are_not_utf_8() {
+        // EDITOR is neither of this program nor shared with it, so its value does not matter.
         let problems = environment(&["TF_WORKSPACE", "AWS_PROFILE", "EDITOR"]).problems();
         let reported: Vec<_> = problems.iter().map(|problem| (problem.is_error(), problem.detail.as_str())).collect();
         assert_eq!(

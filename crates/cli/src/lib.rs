@@ -3,7 +3,6 @@
 //! Only this crate prints, reads environment variables and knows the home directory. It parses the command line
 //! ([`arguments`]), runs a command over the engine ([`commands`]) and renders the results ([`views`]).
 
-mod account;
 mod arguments;
 mod clock;
 mod commands;

@@ -75,6 +75,7 @@ impl LogSettings {
     fn level(&mut self, word: &str) -> Option<Level> {
         match &*word.to_ascii_uppercase() {
             "OFF" => None,
+            // There is no separate level for warnings.
             "ERROR" | "WARN" => Some(Level::Error),
             "INFO" => Some(Level::Info),
             "DEBUG" | "TRACE" => Some(Level::Debug),
@@ -84,6 +85,7 @@ impl LogSettings {
             }
             invalid => {
                 self.invalid.push(invalid.to_owned());
+                // An unknown level enables everything, because somebody is looking for a problem.
                 Some(Level::Debug)
             }
         }
@@ -111,10 +113,12 @@ impl Log {
                 "[WARN] Invalid log level: {word:?}. Defaulting to level: TRACE. Valid levels are: [TRACE DEBUG INFO WARN ERROR OFF JSON]"
             ));
         }
+        // Without any level no file is created.
         if settings.core.is_none() && settings.providers.is_none() {
             return Self(None);
         }
         let file = settings.path.as_ref().and_then(|path| {
+            // Appended, because one file collects the logs of several commands.
             let opened = OpenOptions::new().create(true).append(true).open(path);
             let opened = opened.inspect_err(|error| {
                 report(&format!("Error opening log file: open {}: {}", path.display(), io_reason(error)));
@@ -132,6 +136,7 @@ impl Log {
 
     /// Logs a line of the program.
     pub fn write(&self, level: Level, text: impl FnOnce() -> String) {
+        // The text is only built if it is logged.
         let target = self.0.as_ref().filter(|target| target.core.is_some_and(|least| level >= least));
         target.inspect(|target| target.write(level, &text()));
     }
@@ -232,6 +237,7 @@ impl Hooks for Logged {
     }
 
     fn provision_output(&self, address: &ResourceInstance, provisioner: &str, line: &str) {
+        // Lines of provisioners are never logged: they may contain secrets.
         self.progress.provision_output(address, provisioner, line);
     }
 
@@ -288,6 +294,7 @@ impl Hooks for Logged {
     }
 
     fn apply_errored(&self, subject: &Subject, operation: Operation, problems: &Diagnostics, elapsed: Duration) {
+        // Only summaries are logged: details may contain values of attributes.
         let summaries = || problems.iter().map(|problem| problem.summary.as_str()).collect::<Vec<_>>().join("; ");
         self.log.write(Level::Error, || {
             format!("{}: {operation:?} failed after {elapsed:?}: {}", subject.address, summaries())
@@ -310,6 +317,7 @@ mod tests {
         assert_eq!((all.core, all.providers), (Some(Level::Info), Some(Level::Info)));
         let apart = of(&[("TF_LOG_CORE", "error"), ("TF_LOG_PROVIDER", "trace")]);
         assert_eq!((apart.core, apart.providers), (Some(Level::Error), Some(Level::Debug)));
+        // "off" in TF_LOG also overrides the specific variables.
         assert_eq!(of(&[("TF_LOG", "off"), ("TF_LOG_CORE", "info")]), LogSettings::default());
         assert_eq!(of(&[("TF_LOG", "json")]).format, Format::Json);
         assert_eq!(of(&[("TF_LOG", "bogus")]).invalid, ["BOGUS"]);

@@ -33,6 +33,7 @@ impl Persona {
     /// The variable names no persona.
     pub fn of(program: &str, environment: &Environment) -> Result<Self, UnknownPersona> {
         match environment.text(VARIABLE) {
+            // A misspelled persona is an error: a wrapper would otherwise miss the text that it matches.
             Some(value) => Self::named(value).ok_or_else(|| UnknownPersona { value: value.to_owned() }),
             None => Ok(Self::named(program).unwrap_or(Self::Groma)),
         }
@@ -82,10 +83,12 @@ mod tests {
             ("terraform", Persona::Terraform),
             ("tofu", Persona::OpenTofu),
             ("tf", Persona::Groma),
+            // Names are compared exactly: a different case is another program.
             ("Terraform", Persona::Groma),
             ("", Persona::Groma),
         ] {
             assert_eq!(persona(program, &[]), Ok(expected), "{program}");
+            // An empty variable selects nothing.
             assert_eq!(persona(program, &[(VARIABLE, "")]), Ok(expected), "{program}");
         }
     }

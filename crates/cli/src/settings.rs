@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use groma_state::DamagedJournal;
 
-use crate::account::account;
-use crate::environment::Environment;
+use crate::environment::{Environment, account};
 use crate::log::LogSettings;
 use crate::terminal::Colors;
 use crate::views::plan::Reader;
@@ -73,11 +72,13 @@ impl Settings {
         Self {
             workspace,
             workspace_is_overridden: get("TF_WORKSPACE").is_some(),
+            // Any value counts, as in Terraform.
             reader: if get("TF_IN_AUTOMATION").is_some() { Reader::Automation } else { Reader::Person },
             questions: if forbids_input { Questions::Forbidden } else { Questions::Allowed },
             colors: if get("NO_COLOR").is_some() { Colors::Forbidden } else { Colors::Allowed },
             variables: environment.input_variables().collect(),
             log: LogSettings::of(environment),
+            // USERPROFILE is the home directory on Windows.
             home: environment.path("HOME").or_else(|| environment.path("USERPROFILE")).or_else(|| account()?.home),
             registry: get("GROMA_REGISTRY").map(str::to_owned),
             reattach: get("TF_REATTACH_PROVIDERS").map(str::to_owned),
@@ -133,6 +134,7 @@ mod tests {
 
     #[test]
     fn ignores_empty_variables() {
+        // Empty values count as missing in each kind of variable.
         let settings = of(&[("TF_IN_AUTOMATION", ""), ("TF_WORKSPACE", "w"), ("TF_LOG", "")]);
         assert_eq!(settings.reader, Reader::Person);
         assert_eq!(settings.workspace, "w");

@@ -38,7 +38,7 @@ const EXAMPLES: &[&str] = &[
     "{\"version\":4,\"terraform_version\":\"1.15.5\",\"serial\":3,\"lineage\":\"x\",\"outputs\":{\"o\":{\"value\":[1],\"type\":[\"list\",\"number\"]}},\"resources\":[{\"mode\":\"managed\",\"type\":\"t\",\"name\":\"n\",\"provider\":\"provider[\\\"terraform.io/builtin/terraform\\\"]\",\"instances\":[{\"index_key\":0,\"schema_version\":0,\"attributes\":{\"id\":\"1\"},\"sensitive_attributes\":[],\"dependencies\":[\"t.m\"]}]}],\"check_results\":null}",
 ];
 
-/// What registries, mirrors and web pages answer.
+/// Answers of registries, mirrors and web pages.
 const ANSWERS: &[&str] = &[
     "{\"providers.v1\":\"/v1/providers/\",\"modules.v1\":\"https://m.example.org/x\",\"login.v1\":{\"client\":\"c\",\"ports\":[10000,10010]}}",
     "{\"versions\":[{\"version\":\"1.2.3\",\"protocols\":[\"5.0\"]},{\"version\":\"2.0.0-beta1+x\"}],\"warnings\":[\"old\"]}",
@@ -151,7 +151,7 @@ fn schema_message() -> Vec<u8> {
     b"\x08\x01\x12\x14\x08\x01\x12\x10\x0a\x02id\x12\x08\"string\"\x30\x01".to_vec()
 }
 
-/// What a real run leaves: a plan file, and the journal of a run that was ended in the middle.
+/// The plan file of a real run.
 fn plan_file() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("plan");
@@ -199,7 +199,7 @@ fn journals() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn nothing_that_others_wrote_breaks_a_reader() {
+fn damaged_input_never_panics() {
     let turns = std::env::var("GROMA_FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
     let corpus = corpus();
     for (index, (name, target)) in targets::TARGETS.iter().enumerate() {

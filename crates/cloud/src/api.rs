@@ -36,7 +36,7 @@ impl ApiClient {
         Ok(Self { transport, environment, backoff })
     }
 
-    /// Returns the environment.
+    /// Returns the environment that credentials come from.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
@@ -63,8 +63,10 @@ impl ApiClient {
     pub async fn send(&self, request: &ApiRequest) -> Result<HttpResponse, TokenError> {
         let mut attempt = 1;
         loop {
+            // Converted again for each attempt, because sending consumes the request.
             let answer = self.transport.send(request.converted()?).await;
             let is_transient = match &answer {
+                // 501 means that the operation does not exist, which another attempt does not change.
                 Ok(answer) => matches!(answer.status.as_u16(), 429 | 500 | 502..=504),
                 Err(error) => error.is_transient(),
             };
@@ -85,6 +87,7 @@ impl ApiClient {
         let answer = self.send(request).await?;
         let document = serde_json::from_slice::<Json>(&answer.body);
         if !answer.status.is_success() {
+            // Proxies and gateways answer with HTML, so an error without JSON is reported by its status alone.
             let message = document.ok().and_then(|document| error_message(&document));
             return Err(TokenError::rejected(answer.status.as_u16(), message.as_deref()));
         }
@@ -121,13 +124,14 @@ impl ApiRequest {
 
     /// Creates a `POST` request with a URL-encoded form.
     pub fn form(url: impl Into<String>, fields: &[(&str, &str)]) -> Self {
+        // The encoding of URLs is valid in forms, too: every server accepts %20 as well as "+".
         let fields: Vec<String> =
             fields.iter().map(|(name, value)| format!("{}={}", url_encoded(name), url_encoded(value))).collect();
         let request = Self::new(Method::POST, url).with_header("content-type", "application/x-www-form-urlencoded");
         Self { body: fields.join("&").into_bytes(), ..request }
     }
 
-    /// Adds a header.
+    /// Adds a header; repeated names are sent repeatedly.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
@@ -153,6 +157,7 @@ impl ApiRequest {
         let mut request =
             HttpRequest::new(self.method.clone(), Url::parse(&self.url).map_err(|error| invalid(&error))?);
         for (name, value) in &self.headers {
+            // The message names the header only, because its value may be a token.
             let header = name.parse::<crate::http::HeaderName>().ok().zip(value.parse().ok());
             let (name, value) = header.ok_or_else(|| {
                 TokenError::setting(format!("the value of the header {name} contains invalid characters"))
@@ -164,12 +169,12 @@ impl ApiRequest {
     }
 }
 
-/// An access token.
+/// An access token with its expiry.
 #[derive(Clone, Debug)]
 pub struct AccessToken {
-    /// The token itself.
+    /// The bearer token, hidden in debug output.
     pub secret: Secret,
-    /// The time from which on it is not valid; `None` if the issuer does not tell.
+    /// The time from which on it is not valid; `None` if the issuer does not say.
     pub expires: Option<SystemTime>,
 }
 
@@ -193,6 +198,7 @@ impl AccessToken {
 
     /// Whether the token can be used for some time yet. One without a known end is used once.
     pub(crate) fn is_fresh(&self) -> bool {
+        // The margin is longer than any request takes, so a token does not expire between this check and its use.
         self.expires.is_some_and(|expires| expires > SystemTime::now() + Self::RENEW_BEFORE)
     }
 }
@@ -208,6 +214,7 @@ fn error_message(document: &Json) -> Option<String> {
         &document["message"],
         // OpenBao and Vault
         &document["errors"][0],
+        // A plain string in "error" is an OAuth code such as "invalid_grant", less helpful than any message.
         error,
     ];
     candidates.into_iter().find_map(Json::as_str).map(str::to_owned)
@@ -252,6 +259,7 @@ mod tests {
         let token =
             |lifetime: Json| AccessToken::in_response(&json!({ "t": "x", "expires_in": lifetime }), "t").unwrap();
         assert!(token(json!(3600)).is_fresh() && token(json!("3600")).is_fresh());
+        // 200 seconds are within the margin for renewal, and a token of unknown lifetime must not be kept.
         assert!(!token(json!(200)).is_fresh() && !token(Json::Null).is_fresh());
     }
 

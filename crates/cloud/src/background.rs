@@ -25,9 +25,11 @@ pub enum BackgroundError {
 
 /// Returns the runtime of the background thread, which is started if necessary.
 fn runtime() -> Result<Handle, BackgroundError> {
+    // A failed start is kept as well, so that every later request reports the same cause.
     static RUNTIME: OnceLock<Result<Handle, BackgroundError>> = OnceLock::new();
     let start = || {
         let failed = |error: &std::io::Error| BackgroundError::Start(io_reason(error).to_string());
+        // One thread suffices, because the requests only wait for the network.
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
         let handle = runtime.handle().clone();
         std::thread::Builder::new()
@@ -54,13 +56,14 @@ pub async fn run<T: Send + 'static>(future: impl Future<Output = T> + Send + 'st
 pub fn block_on<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Result<T, BackgroundError> {
     let (sender, receiver) = std::sync::mpsc::channel();
     runtime()?.spawn(async move {
-        // The receiver only goes away with the thread that waits.
+        // The receiver is dropped only together with the waiting thread.
         let _ = sender.send(future.await);
     });
+    // The sender is dropped unused if the future panics.
     receiver.recv().map_err(|_| BackgroundError::Ended)
 }
 
-/// A task that is aborted when nobody waits for it any more.
+/// A task that is aborted when its result is no longer needed.
 struct Task<T>(JoinHandle<T>);
 
 impl<T> Future for Task<T> {

@@ -26,6 +26,7 @@ pub(crate) async fn command_output(command: Command, timeout: Duration) -> Resul
 fn run(mut command: Command, timeout: Duration) -> Result<Vec<u8>, TokenError> {
     let name = command.get_program().to_string_lossy().into_owned();
     let failed = |problem: &str, error: &io::Error| TokenError::program(format!("{problem}: {}", io_reason(error)));
+    // Without input, a program that prompts for a password fails instead of waiting.
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| failed(&format!("cannot run {name}"), &error))?;
     let streams = read_to_end(child.stdout.take()).and_then(|stdout| Ok((stdout, read_to_end(child.stderr.take())?)));
@@ -55,6 +56,7 @@ fn run(mut command: Command, timeout: Duration) -> Result<Vec<u8>, TokenError> {
     }
     let stderr = received(stderr);
     let stderr = String::from_utf8_lossy(&stderr);
+    // One line, because the text is quoted within a sentence.
     let stderr = stderr.split_whitespace().collect::<Vec<&str>>().join(" ");
     let quoted: String = stderr.chars().take(STDERR_LIMIT).collect();
     Err(TokenError::program(format!("{name} failed ({status}): {quoted}")))
@@ -69,6 +71,7 @@ fn read_to_end(stream: Option<impl Read + Send + 'static>) -> io::Result<Receive
     if let Some(mut stream) = stream {
         let read = move || {
             let mut bytes = Vec::new();
+            // Whatever arrived before a read error is still worth quoting.
             let _ = stream.read_to_end(&mut bytes);
             _ = sender.send(bytes);
         };

@@ -11,11 +11,12 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Takes a snapshot of the environment of this process. Variables that are not UTF-8 are left out.
+    /// Takes a snapshot of the environment of this process without variables that are not UTF-8.
     pub fn of_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
+        // `std::env::vars` would panic at a variable that is not UTF-8.
         Self { variables: std::env::vars_os().filter_map(text).collect() }
     }
 
@@ -38,6 +39,7 @@ impl Environment {
     pub fn expand_home(&self, path: &str) -> PathBuf {
         match (path.strip_prefix("~/"), self.home()) {
             (Some(rest), Some(home)) => home.join(rest),
+            // The form `~user/` stays unexpanded: looking up other users needs the system's database.
             _ => Path::new(path).to_owned(),
         }
     }
@@ -58,7 +60,7 @@ impl Environment {
         self
     }
 
-    /// Returns all variables.
+    /// Returns all variables, empty ones included.
     pub fn variables(&self) -> &HashMap<String, String> {
         &self.variables
     }

@@ -59,6 +59,7 @@ impl TokenError {
     pub(crate) fn rejected(status: u16, message: Option<&str>) -> Self {
         let shortened = |message: &str| {
             let line = message.split_whitespace().collect::<Vec<&str>>().join(" ");
+            // No final period, because the sentence continues after the message.
             line.chars().take(Self::MAXIMUM_MESSAGE).collect::<String>().trim_end_matches('.').to_owned()
         };
         Self::Rejected { status, message: message.map(shortened) }

@@ -17,6 +17,7 @@ pub(crate) fn sign(
 ) -> Option<String> {
     let encoded = |document: &Json| BASE64_URL_SAFE_NO_PAD.encode(document.to_string());
     let signing_input = format!("{}.{}", encoded(header), encoded(claims));
+    // An RSA signature has the length of the modulus.
     let mut signature = vec![0; key_pair.public_modulus_len()];
     key_pair.sign(encoding, &SystemRandom::new(), signing_input.as_bytes(), &mut signature).ok()?;
     Some(format!("{signing_input}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)))

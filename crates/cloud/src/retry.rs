@@ -1,4 +1,4 @@
-//! Delays between attempts.
+//! Delays between attempts: exponential backoff with jitter.
 
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ impl Backoff {
     }
 
     fn bound(&self, attempt: u32) -> Duration {
+        // A shift by 32 or more would be zero or an overflow, so it counts as the maximum.
         self.first.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(self.longest)
     }
 }
@@ -32,7 +33,7 @@ impl Backoff {
 /// Returns a random number between 0 and 1.
 pub fn random_share() -> f64 {
     let mut bytes = [0_u8; 4];
-    // Without random numbers of the system the middle is as good as any.
+    // Without random numbers of the system, the middle of the range is used.
     if getrandom::fill(&mut bytes).is_err() {
         return 0.5;
     }
@@ -48,6 +49,7 @@ mod tests {
         let backoff = Backoff { first: Duration::from_millis(100), longest: Duration::from_secs(2) };
         assert_eq!(backoff.bound(0), Duration::from_millis(100));
         assert_eq!(backoff.bound(3), Duration::from_millis(800));
+        // Far beyond the bits of the factor: the shift must not overflow.
         assert_eq!(backoff.bound(60), Duration::from_secs(2));
         let delays: Vec<Duration> = (0..200).map(|_| backoff.delay(3)).collect();
         assert!(delays.iter().all(|delay| *delay <= Duration::from_millis(800)));

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a secret.
+    /// Wraps a secret string.
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())
     }

@@ -113,6 +113,7 @@ fn cc_48_environment_keys_yield_to_a_profile_of_the_settings() {
     let keys = bare.clone().with("AWS_ACCESS_KEY_ID", "AKENV").with("AWS_SECRET_ACCESS_KEY", "s");
     assert_eq!(key(bare.clone(), None), "AKDEFAULT");
     assert_eq!(key(bare.clone().with("AWS_PROFILE", "ci"), None), "AKCI");
+    // Keys of the environment precede `AWS_PROFILE`, but not a profile that the configuration names.
     assert_eq!(key(keys.clone().with("AWS_PROFILE", "ci"), None), "AKENV");
     assert_eq!(key(keys.clone(), Some("ci")), "AKCI");
 }
@@ -140,7 +141,9 @@ fn cc_48_profiles_assume_roles_from_other_profiles_and_the_environment() {
         AwsClient::new(settings).unwrap().send_blocking(decrypt()).unwrap();
         cloud.received().iter().map(|request| request.key_id().unwrap().to_owned()).collect::<Vec<String>>()
     };
+    // The first two requests go to STS; each is signed with the keys of the role before.
     assert_eq!(keys("top"), ["AKBASE", "AKMIDDLE", "AKTOP"]);
+    // `credential_source=Environment` uses the keys of the environment although the profile is named in the settings.
     assert_eq!(keys("env"), ["AKENV", "AKVIAENV"]);
 }
 
@@ -164,6 +167,7 @@ fn cc_48_roles_of_the_settings_are_assumed_one_after_the_other() {
     client.send_blocking(decrypt()).unwrap();
     let received = cloud.received();
     let keys: Vec<&str> = received.iter().map(|request| request.key_id().unwrap()).collect();
+    // The second request needs no call of STS, because the keys of both roles are kept.
     assert_eq!(keys, ["AKSTATIC", "AKONE", "AKTWO", "AKTWO"]);
     for field in [
         "ExternalId=e%20x",
@@ -198,6 +202,7 @@ fn cc_48_web_identity_tokens_give_roles() {
         client.send_blocking(decrypt()).unwrap();
         let received = cloud.received();
         assert_eq!(received[received.len() - 1].key_id(), Some("AKWEB"));
+        // The call of STS is not signed: the token is the proof of identity.
         assert_eq!(received[received.len() - 2].header("authorization"), None);
         received[received.len() - 2].body.clone()
     };
@@ -230,6 +235,7 @@ fn cc_48_instance_and_container_services_provide_keys() {
     let imds_document = document("AKIMDS");
     let imds = Double::start(move |request, _| match (request.method.as_str(), request.target.as_str()) {
         ("PUT", "/latest/api/token") => ok("session").with("x-aws-ec2-metadata-token-ttl-seconds", "21600"),
+        // Version 2 of the service: every request needs the token of the session.
         ("GET", _) if request.header("x-aws-ec2-metadata-token") != Some("session") => status(401, ""),
         ("GET", "/latest/meta-data/placement/region") => ok("ap-south-1"),
         ("GET", "/latest/meta-data/iam/security-credentials-extended/") => ok("role\n"),
@@ -245,6 +251,7 @@ fn cc_48_instance_and_container_services_provide_keys() {
     };
     AwsClient::new(instance).unwrap().send_blocking(decrypt()).unwrap();
     assert_eq!(last(&cloud).key_id(), Some("AKIMDS"));
+    // The instance also supplies the region, because nothing else names one.
     assert!(last(&cloud).header("authorization").unwrap().contains("/ap-south-1/kms/"));
 
     let container_document = document("AKPOD");
@@ -308,6 +315,7 @@ fn cc_48_credential_processes_and_sso_sessions_provide_keys() {
 fn cc_48_missing_credentials_list_the_tried_sources() {
     let home = tempfile::tempdir().unwrap();
     let cloud = cloud();
+    // Half of a pair of keys counts as none, and the message names the missing half.
     let client = AwsClient::new(settings(bare(home.path()).with("AWS_ACCESS_KEY_ID", "AK"), &cloud)).unwrap();
     let error = client.send_blocking(decrypt()).unwrap_err();
     let RequestError::Client(AwsError::MissingCredentials(_)) = &error else { panic!("{error:?}") };
@@ -336,6 +344,7 @@ fn cc_48_missing_credentials_list_the_tried_sources() {
 #[test]
 fn refusing_metadata_service_counts_as_no_credentials() {
     let home = tempfile::tempdir().unwrap();
+    // As in containers whose network policy blocks the service: nobody has configured it, so it cannot be "broken".
     let imds = Double::start(|_, _| status(403, ""));
     let cloud = cloud();
     let environment =
@@ -348,6 +357,7 @@ fn refusing_metadata_service_counts_as_no_credentials() {
     let error = client.send_blocking(decrypt()).unwrap_err();
     let RequestError::Client(AwsError::MissingCredentials(problem)) = &error else { panic!("{error:?}") };
     assert!(problem.sources.last().unwrap().starts_with("instance metadata (EC2): "), "{error}");
+    // Without credentials such a request is sent unsigned.
     client.send_blocking(decrypt().signed_if_possible()).unwrap();
     assert_eq!(last(&cloud).header("authorization"), None);
 }
@@ -363,6 +373,7 @@ fn cc_49_throttled_and_failing_requests_are_repeated() {
     let response = AwsClient::new(settings).unwrap().send_blocking(decrypt()).unwrap();
     assert_eq!(response.body, b"done");
     let always = Double::start(|_, _| status(400, r#"{"__type":"ThrottlingException","message":"Rate exceeded"}"#));
+    // The limit of the request precedes that of the client.
     let client = AwsClient::new(AwsSettings { attempts: Some(9), ..with_keys(&always) }).unwrap();
     let error = client.send_blocking(decrypt().with_attempts(1)).unwrap_err();
     assert!(matches!(error, RequestError::Throttled(_)), "{error}");
@@ -377,12 +388,14 @@ fn cc_49_wrong_clock_is_corrected_and_expired_keys_are_renewed() {
         1 => status(400, r#"{"__type":"ExpiredTokenException","message":"expired"}"#),
         _ => ok(request.header("x-amz-date").unwrap_or_default()),
     });
+    // A single attempt: neither correction counts as one.
     let settings = AwsSettings { attempts: Some(1), ..with_keys(&service) };
     let client = AwsClient::new(settings).unwrap();
     client.send_blocking(decrypt()).unwrap();
     let dates: Vec<String> =
         service.received().iter().map(|request| request.header("x-amz-date").unwrap().to_owned()).collect();
     assert_eq!(dates.len(), 3);
+    // The clock moved by two hours for the second request and stays corrected for the third.
     assert_ne!(dates[0], dates[1]);
     assert_eq!(dates[1].get(..11), dates[2].get(..11));
 }
@@ -413,6 +426,7 @@ fn refusals_are_typed() {
     assert_eq!(other.service().unwrap().message, "a & b");
     assert_eq!(last(&service).target, "/bucket/x%20y");
     let nobody = AwsSettings { attempts: Some(1), ..with_keys(&service) };
+    // Port 9 (discard) has no listener.
     let nobody = AwsSettings { endpoints: [("s3".to_owned(), "http://127.0.0.1:9".to_owned())].into(), ..nobody };
     let error = AwsClient::new(nobody)
         .unwrap()
@@ -447,6 +461,7 @@ fn cc_48_endpoints_come_from_settings_environment_and_profile() {
         String::from_utf8(response.body).unwrap()
     };
     let bare = bare(home.path());
+    // From the weakest source to the strongest; each step adds the next one.
     assert_eq!(answer(bare.clone(), None), "profile");
     let global = bare.with("AWS_ENDPOINT_URL", &*by_global.url);
     assert_eq!(answer(global.clone(), None), "global");

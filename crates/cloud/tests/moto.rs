@@ -20,6 +20,7 @@ struct Moto {
 impl Moto {
     /// Starts moto on a free port; `None` if it is not installed or does not start.
     fn start() -> Option<Self> {
+        // The listener is dropped at once: moto needs the number, and another process rarely takes it in between.
         let port = std::net::TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
         let mut process = Command::new("moto_server")
             .args(["-H", "127.0.0.1", "-p", &port.to_string()])
@@ -28,7 +29,7 @@ impl Moto {
             .stderr(Stdio::piped())
             .spawn()
             .ok()?;
-        // It prints its address when it listens; the rest is read so that it never blocks.
+        // The program prints its address when it listens; the remaining output is read so that it never blocks.
         if let Some(stderr) = process.stderr.take() {
             std::thread::spawn(move || BufReader::new(stderr).lines().for_each(drop));
         }
@@ -75,8 +76,10 @@ fn moto_accepts_requests_to_its_services() {
     assert_eq!(client.caller_identity_blocking().unwrap().account, "123456789012");
     let s3 = |method: Method, operation, key: &str| AwsRequest::s3(method, operation, "states", key, Addressing::Path);
     client.send_blocking(s3(Method::PUT, "CreateBucket", "")).unwrap();
+    // The prefix of workspaces in the S3 backend, and characters that need encoding in signatures.
     let key = "env:/a b/+é.tfstate";
     client.send_blocking(s3(Method::PUT, "PutObject", key).with_body(b"{}".to_vec())).unwrap();
+    // Conditional writes are how the S3 backend locks with `use_lockfile`.
     let again = s3(Method::PUT, "PutObject", key).with_header("if-none-match", "*").with_body(b"x".to_vec());
     assert_eq!(client.send_blocking(again).unwrap_err().status(), Some(412));
     assert_eq!(client.send_blocking(s3(Method::GET, "GetObject", key)).unwrap().body, b"{}");

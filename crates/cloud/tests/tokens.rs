@@ -23,6 +23,7 @@ const SCOPE: &str = "https://www.googleapis.com/auth/devstorage.read_write";
 fn issuer() -> Double {
     Double::start(|request, number| match request.target.split('?').next().unwrap_or_default() {
         "/refused" => status(400, r#"{"error":"invalid_grant","error_description":"no such account"}"#),
+        // A status that is worth another attempt, once.
         "/flaky" if number == 0 => status(503, ""),
         "/identity" => ok(r#"{"value":"oidc"}"#),
         _ => ok(
@@ -110,30 +111,33 @@ fn workforce_users_and_impersonated_accounts_get_tokens() {
     assert_eq!(token(&another), "of another");
     let received = issuer.received();
     assert_eq!(received[0].body, "grant_type=refresh_token&refresh_token=r");
+    // Request 1 is the token of the source credentials, with which request 2 impersonates the other account.
     assert_eq!(received[2].target, "/a@b:generateAccessToken");
     assert!(received[2].body.contains("serviceAccounts/d"), "{}", received[2].body);
 }
 
 #[test]
-fn google_refusals_are_reported_without_secrets_and_overload_is_waited_for() {
+fn google_refusals_are_reported_without_secrets_and_overload_is_retried() {
     let issuer = issuer();
     let refused = google(&user(&format!("{}/refused", issuer.url)), Environment::default()).token_blocking();
     assert_eq!(refused.unwrap_err(), TokenError::Rejected { status: 400, message: Some("no such account".to_owned()) });
     let unsupported = json!({ "type": "gdch_service_account", "audience": "hush" });
     let refused = google(&unsupported, Environment::default()).token_blocking().unwrap_err().to_string();
     assert!(refused.contains("\"gdch_service_account\"") && !refused.contains("hush"), "{refused}");
+    // An issuer of its own, because the first request of an issuer is the one that fails.
     let flaky = self::issuer();
     let token = google(&user(&format!("{}/flaky", flaky.url)), Environment::default()).token_blocking();
     assert_eq!((token.unwrap().reveal(), flaky.received().len()), ("own", 2));
 }
 
 #[test]
-fn missing_google_credentials_are_told_apart_from_broken_ones() {
+fn missing_google_credentials_differ_from_broken_ones() {
     let settings = |name: &str, value: &str| GoogleSettings {
         environment: Environment::default().with(name, value),
         ..GoogleSettings::default()
     };
     let token = |settings| GoogleCredentials::new(settings).unwrap().token_blocking();
+    // Nothing listens on port 9, as outside of Google Cloud.
     let missing = token(settings("GCE_METADATA_HOST", "127.0.0.1:9")).unwrap_err();
     assert!(matches!(missing, TokenError::Missing(_)), "{missing}");
     let broken = token(settings("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file")).unwrap_err();
@@ -177,6 +181,7 @@ fn azure_applications_get_tokens_for_any_resource() {
     AzureCredentials::new(federated).unwrap().token_blocking(|cloud| &cloud.vault).unwrap();
     let received = issuer.received();
     assert_eq!(received[2].header("authorization"), Some("Bearer job"));
+    // The token of the job is exchanged for one of Entra ID.
     assert!(received[3].body.contains("client_assertion=oidc"), "{}", received[3].body);
 }
 

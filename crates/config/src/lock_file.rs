@@ -51,6 +51,7 @@ impl LockFile {
                 lock_file.parse(bytes, sources, &mut diagnostics);
                 None
             }
+            // Before the first `init` there is no lock file.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => Some(error.to_string()),
         };
@@ -83,6 +84,7 @@ impl LockFile {
                 continue;
             }
             let Some((address, provider)) = provider(block, diagnostics) else { continue };
+            // Two locks of one provider may disagree, and choosing one silently could select the wrong package.
             if self.providers.contains_key(&address) {
                 diagnostics.push(
                     Diagnostic::error(
@@ -186,6 +188,7 @@ fn hashes(expression: &Expression, diagnostics: &mut Diagnostics) -> Vec<Arc<str
     for element in list {
         // Unknown schemes are kept: a newer version may have written them.
         match element.as_static_string() {
+            // The scheme says how to compute the checksum, so a hash without one cannot be verified.
             Some(hash) if hash.split_once(':').is_some_and(|(scheme, _)| !scheme.is_empty()) => {
                 hashes.push(Arc::from(&*hash))
             }

@@ -101,6 +101,7 @@ impl ModuleManifest {
     /// Serializes the manifest to one line, sorted by key.
     pub fn text(&self) -> String {
         let mut records: Vec<Record> = self.modules.iter().map(|(key, module)| Record::of(key, module)).collect();
+        // The order of a hash map is random, and equal manifests should be equal files.
         records.sort_by(|a, b| a.key.cmp(&b.key));
         let text = serde_json::to_string(&Document { modules: records }).unwrap_or_default();
         // Terraform escapes these characters in JSON; they occur inside of strings only.

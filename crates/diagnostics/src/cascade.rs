@@ -20,6 +20,7 @@ impl CascadeFilter {
     /// Whether `diagnostic` follows from another one of the set.
     pub fn is_cascading(&self, diagnostic: &Diagnostic) -> bool {
         let Cascade { suppresses, depends_on } = relations(diagnostic);
+        // A diagnostic that suppresses others is itself a root cause, even within a larger suppressed range.
         let is_suppressed =
             suppresses.is_none() && diagnostic.subject.is_some_and(|subject| self.is_suppressed(subject));
         is_suppressed || depends_on.is_some_and(|span| self.has_error_in(span))
@@ -31,6 +32,7 @@ impl CascadeFilter {
     }
 
     fn has_error_in(&self, span: Span) -> bool {
+        // Warnings are no reason to suppress what depends on their text.
         let before = self.errors.partition_point(|start| *start < span.start());
         self.errors.get(before).is_some_and(|start| *start < span.end())
     }
@@ -43,6 +45,7 @@ fn relations(diagnostic: &Diagnostic) -> Cascade {
 impl<'a> FromIterator<&'a Diagnostic> for CascadeFilter {
     fn from_iter<I: IntoIterator<Item = &'a Diagnostic>>(diagnostics: I) -> Self {
         let (mut suppressed, mut errors) = (Vec::new(), Vec::new());
+        // One pass over the set; both lists are sorted afterwards for binary searches.
         for diagnostic in diagnostics {
             suppressed.extend(relations(diagnostic).suppresses.map(|span| (span.start(), span.end())));
             errors.extend(diagnostic.subject.filter(|_| diagnostic.is_error()).map(Span::start));

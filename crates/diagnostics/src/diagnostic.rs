@@ -1,9 +1,9 @@
 //! Errors and warnings, with the source text and values that a reader needs to fix them.
 
-use groma_address::DeprecationOrigin;
+use std::fmt;
 
-use crate::address::DiagnosticAddress;
-use crate::evidence::{Evidence, FunctionCall, Observed};
+use groma_address::{ActionInstance, ConfigResource, DeprecationOrigin, ProviderConfig, ResourceInstance};
+
 use crate::span::Span;
 
 /// Severity of a diagnostic; errors sort before warnings.
@@ -270,5 +270,95 @@ impl<'a> IntoIterator for &'a Diagnostics {
     type IntoIter = std::slice::Iter<'a, Diagnostic>;
     fn into_iter(self) -> Self::IntoIter {
         self.list.iter()
+    }
+}
+
+/// The values and the function call behind a failed evaluation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Values of the expressions at fault, already redacted.
+    pub observed: Vec<Observed>,
+    /// Signature of the function whose call failed.
+    pub call: Option<FunctionCall>,
+}
+
+/// An expression of the failing text with its value, shown to the reader: `var.name` and `is "x"`.
+///
+/// The creator has already redacted sensitive values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Observed {
+    /// The expression as written in the source.
+    pub expression: String,
+    /// The predicate of the sentence: `is "x"`, `is a list of string`, `has a sensitive value`.
+    pub statement: String,
+}
+
+/// Signature of the function whose call failed, for the JSON form of a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionCall {
+    /// Name as written in the call, including the namespace: `upper`, `core::max`, `provider::time::rfc3339_parse`.
+    pub called_as: String,
+    /// Positional parameters in order.
+    pub parameters: Vec<FunctionParameter>,
+    /// Parameter that accepts all further arguments.
+    pub variadic: Option<FunctionParameter>,
+    /// Result type in JSON type syntax: `"string"`, `["list","string"]`.
+    pub result: String,
+}
+
+/// A parameter of a [`FunctionCall`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionParameter {
+    /// Name from the function's signature.
+    pub name: String,
+    /// Type in JSON type syntax.
+    pub ty: String,
+}
+
+/// The address of the object that a diagnostic is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DiagnosticAddress {
+    /// A resource instance.
+    Resource(ResourceInstance),
+    /// A resource whose instance keys are not evaluated yet.
+    ConfigResource(ConfigResource),
+    /// An instance of an action.
+    Action(ActionInstance),
+    /// A provider configuration.
+    Provider(ProviderConfig),
+}
+
+impl fmt::Display for DiagnosticAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Resource(address) => address.fmt(f),
+            Self::ConfigResource(address) => address.fmt(f),
+            Self::Action(address) => address.fmt(f),
+            Self::Provider(address) => address.fmt(f),
+        }
+    }
+}
+
+impl From<&ResourceInstance> for DiagnosticAddress {
+    fn from(address: &ResourceInstance) -> Self {
+        Self::Resource(address.clone())
+    }
+}
+
+impl From<&ConfigResource> for DiagnosticAddress {
+    fn from(address: &ConfigResource) -> Self {
+        Self::ConfigResource(address.clone())
+    }
+}
+
+impl From<&ActionInstance> for DiagnosticAddress {
+    fn from(address: &ActionInstance) -> Self {
+        Self::Action(address.clone())
+    }
+}
+
+impl From<&ProviderConfig> for DiagnosticAddress {
+    fn from(address: &ProviderConfig) -> Self {
+        Self::Provider(address.clone())
     }
 }

@@ -4,22 +4,19 @@
 //! address space, so that any crate can point at text without knowing files, lines or columns. Lines and columns are
 //! computed only for printing. This crate knows nothing about the language, values or terminals.
 
-mod address;
 mod cascade;
 mod diagnostic;
-mod encoding;
-mod evidence;
 mod graphemes;
 mod reason;
 mod sources;
 mod span;
 mod suggest;
 
-pub use address::DiagnosticAddress;
+pub use crate::diagnostic::DiagnosticAddress;
+pub use crate::diagnostic::{Evidence, FunctionCall, FunctionParameter, Observed};
+pub use crate::sources::{Decoded, InvalidByte};
 pub use cascade::CascadeFilter;
 pub use diagnostic::{Cascade, Diagnostic, DiagnosticKind, Diagnostics, Severity};
-pub use encoding::{Decoded, InvalidByte};
-pub use evidence::{Evidence, FunctionCall, FunctionParameter, Observed};
 pub use graphemes::{grapheme_count, graphemes};
 pub use groma_address::{
     DeprecationOrigin, Name, begins_name, continues_name, quoted, write_literal, write_literal_content, write_quoted,

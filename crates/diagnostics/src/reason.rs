@@ -10,6 +10,7 @@ use serde_json::error::Category;
 /// Returns the reason of a failed I/O operation: `no such file or directory`.
 pub fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
+    // The number means nothing to users, and the text before it says the same.
     let words = match error.raw_os_error() {
         Some(number) => text.strip_suffix(&format!(" (os error {number})")).unwrap_or(&text),
         None => &text,

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use crate::encoding::{Decoded, InvalidByte};
 use crate::{Span, grapheme_count};
 
 /// Registry of all source texts of a run, in one address space of 4 GiB.
@@ -228,6 +227,55 @@ fn clamp(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
+/// A byte that is not part of any UTF-8 character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidByte {
+    /// Offset of the replacement character in the decoded text.
+    pub at: u32,
+    /// The original byte of the file.
+    pub byte: u8,
+}
+
+impl InvalidByte {
+    /// Length in bytes of the replacement character in the decoded text.
+    pub const WIDTH: usize = char::REPLACEMENT_CHARACTER.len_utf8();
+}
+
+/// The text of a file, with one replacement character (U+FFFD) for each byte that is not UTF-8.
+///
+/// Comments may contain such bytes, for example in files saved as Latin-1. The parser decides whether a byte is in a
+/// harmless position.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Decoded {
+    /// Valid UTF-8, with replacement characters.
+    pub text: String,
+    /// Bytes that are not UTF-8, in order.
+    pub invalid: Vec<InvalidByte>,
+}
+
+impl Decoded {
+    /// Decodes `bytes`. Valid UTF-8 is not copied.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        let bytes = match String::from_utf8(bytes) {
+            Ok(text) => return Self { text, invalid: Vec::new() },
+            Err(error) => error.into_bytes(),
+        };
+        let mut decoded = Self::default();
+        for chunk in bytes.utf8_chunks() {
+            decoded.text.push_str(chunk.valid());
+            for byte in chunk.invalid() {
+                // The registry of sources refuses texts of more than 4 GiB, so a saturated offset is never used.
+                let at = u32::try_from(decoded.text.len()).unwrap_or(u32::MAX);
+                decoded.invalid.push(InvalidByte { at, byte: *byte });
+                // One replacement for each byte, like Go, although `from_utf8_lossy` merges bytes of a truncated
+                // sequence.
+                decoded.text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        decoded
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,5 +306,14 @@ mod tests {
         let next = sources.add("next.tf", "a").unwrap();
         assert_eq!(sources.file(empty.span(0, 0)).unwrap().name(), "empty.tf");
         assert_eq!(sources.file(next.span(0, 1)).unwrap().name(), "next.tf");
+    }
+
+    #[test]
+    fn each_invalid_byte_becomes_one_replacement_character() {
+        let decoded = Decoded::new(b"a\xe9b\xe2\x82c".to_vec());
+        assert_eq!(decoded.text, "a\u{fffd}b\u{fffd}\u{fffd}c");
+        let invalid = [(1, 0xe9), (5, 0xe2), (8, 0x82)].map(|(at, byte)| InvalidByte { at, byte });
+        assert_eq!(decoded.invalid, invalid);
+        assert_eq!(Decoded::new("é\u{fffd}".into()).invalid, []);
     }
 }

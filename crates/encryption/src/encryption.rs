@@ -1,21 +1,22 @@
 //! Encryption with the first method, decryption with any of them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use groma_diagnostics::json_reason;
 
+use crate::cipher::Method;
 use crate::envelope::{Envelope, Lineage, is_sealed};
 use crate::error::EncryptionError;
 use crate::key_provider::Metadata;
 use crate::keyring::{Keyring, OpenFailure};
-use crate::method::Method;
 
 /// The configured methods for one kind of file: state or plan.
 ///
-/// The first method encrypts. All of them, in order, are tried to decrypt, so that a method can be replaced: the old one
-/// becomes a fallback until the file has been written once. Keys are generated or recovered on first use and kept for
-/// the run, because key derivation takes a noticeable fraction of a second and key services need requests.
+/// The first method encrypts. All of them, in order, are tried to decrypt, so that a method can be replaced: the old
+/// one becomes a fallback until the file has been written once. Keys are generated or recovered on first use and kept
+/// for the run, because key derivation takes a noticeable fraction of a second and key services need requests.
 pub struct Encryption {
     methods: Arc<[Method]>,
     current: OnceLock<Result<Arc<Keyring>, EncryptionError>>,
@@ -25,7 +26,7 @@ pub struct Encryption {
 /// The decrypted content of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// The plaintext.
+    /// The content in plaintext.
     pub content: Vec<u8>,
     /// Whether the first method encrypted it, so that the file need not be written again.
     pub is_current: bool,
@@ -60,17 +61,20 @@ impl Encryption {
         if !self.seals() {
             return Ok(None);
         }
+        // An error is kept too: a key service that refuses is asked once in a run, not for each write.
         self.current.get_or_init(|| self.generate()).clone().map(Some)
     }
 
     fn generate(&self) -> Result<Arc<Keyring>, EncryptionError> {
         let keyring = Arc::new(Keyring::generate(&self.methods)?);
+        // Files that this run writes carry this metadata, so reading them again derives no key.
         self.known().push(Arc::clone(&keyring));
         Ok(keyring)
     }
 
     /// Returns the keys for a file with this metadata. Decrypting state and backup must not derive the same key twice.
     fn keyring(&self, metadata: &Metadata) -> Arc<Keyring> {
+        // Locked only for the lookup: recovering keys, which is slow, happens in the keyring on first use.
         let mut known = self.known();
         if let Some(known) = known.iter().find(|keyring| keyring.metadata() == metadata) {
             return Arc::clone(known);
@@ -100,6 +104,8 @@ impl Encryption {
     /// # Errors
     /// Fails if no method decrypts it, or if it is in plaintext and `unencrypted` is not among the methods.
     pub fn open(&self, bytes: &[u8], file_kind: &str) -> Result<Opened, EncryptionError> {
+        // Decided by the content and not by the methods, so that a plaintext state can be read while encryption is
+        // introduced.
         if !is_sealed(bytes) {
             return self.plaintext(bytes, file_kind);
         }
@@ -135,6 +141,7 @@ impl Encryption {
                 format!("The key metadata is damaged: {error}.", error = json_reason(&error)),
             )
         })?;
+        // Not shared by metadata, because only keyrings for chunks hold the wrapped data key.
         Ok(Arc::new(Keyring::for_chunks(&self.methods, metadata)))
     }
 }
@@ -165,6 +172,25 @@ fn capitalized(problem: &str) -> String {
     first.chain(letters).chain(end.chars()).collect()
 }
 
+/// The `remote_state_data_sources` block: the encryption of states that `terraform_remote_state` reads.
+#[derive(Clone, Debug, Default)]
+pub struct RemoteEncryption {
+    /// The `default` block, for data sources without a block of their own.
+    pub default: Option<Arc<Encryption>>,
+    /// By data source, in OpenTofu's short form: `name`, `module.name`, `module.name[0]`.
+    pub named: BTreeMap<String, Arc<Encryption>>,
+}
+
+impl RemoteEncryption {
+    /// Returns the encryption for the data source at `address`, or `None` if its state is in plaintext.
+    pub fn of(&self, address: &str) -> Option<&Arc<Encryption>> {
+        // The type occurs once in an address, after the module path, which OpenTofu's short form keeps.
+        let name = address.replacen("data.terraform_remote_state.", "", 1);
+        let name = name.strip_prefix("module.").unwrap_or(&name);
+        self.named.get(name).or(self.default.as_ref())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +198,7 @@ mod tests {
     use crate::pbkdf2::Pbkdf2;
 
     fn provider(name: &str, secret: Secret) -> KeyProvider {
+        // The fewest iterations allowed, so that the tests are fast.
         let settings = Pbkdf2::default().with_iterations(200_000).unwrap();
         KeyProvider { name: format!("key_provider.pbkdf2.{name}"), source: KeySource::Pbkdf2 { secret, settings } }
     }
@@ -190,6 +217,7 @@ mod tests {
         let sealed = old.seal(b"{\"secret\":1}", Some(&lineage)).unwrap();
         let text = String::from_utf8(sealed.clone()).unwrap();
         assert!(
+            // The order of fields and the names are OpenTofu's; other tools find serial and lineage without a key.
             text.starts_with("{\"serial\":7,\"lineage\":\"l\",\"meta\":{\"key_provider.pbkdf2.main\":\""),
             "{text}"
         );
@@ -200,9 +228,11 @@ mod tests {
         let error = Encryption::new(method(NEW), Vec::new()).open(&sealed, "state").unwrap_err();
         assert!(error.detail.contains("passphrase is different"), "{error:?}");
         let moved = Encryption::new(method(NEW), vec![method(OLD)]);
+        // The fallback decrypts, and the caller learns that the file should be written again.
         assert!(!moved.open(&sealed, "state").unwrap().is_current);
         let resealed = moved.seal(b"x", None).unwrap();
         assert!(moved.open(&resealed, "state").unwrap().is_current);
+        // After the rotation the old passphrase is of no use.
         assert!(old.open(&resealed, "state").is_err());
     }
 
@@ -213,6 +243,7 @@ mod tests {
         let moving = Encryption::new(method(OLD), vec![Method::Unencrypted]);
         assert!(!moving.open(b"{}", "state").unwrap().is_current);
         assert!(moving.seals());
+        // The migration to plaintext: the encrypted file is still readable, and new files are not encrypted.
         let leaving = Encryption::new(Method::Unencrypted, vec![method(OLD)]);
         assert!(leaving.open(b"{}", "state").unwrap().is_current);
         assert_eq!(leaving.seal(b"{}", None).unwrap(), b"{}");
@@ -230,6 +261,7 @@ mod tests {
         assert!(crate::is_sealed_plan(&sealed));
         assert_eq!(chained(OLD).open(&sealed, "plan").unwrap().content, b"text");
         assert!(chained(NEW).open(&sealed, "plan").is_err());
+        // Both providers of the chain have one name, so the metadata of one would overwrite that of the other.
         let same = provider("main", Secret::Chain(Box::new(provider("main", Secret::Passphrase(OLD.into())))));
         let error = Encryption::new(Method::AesGcm { keys: same, associated: Vec::new() }, Vec::new()).seal(b"", None);
         assert_eq!(error.unwrap_err().summary, "Duplicate metadata key");

@@ -46,6 +46,7 @@ fn sniff(bytes: &[u8]) -> Option<Sniff> {
     }
     serde_json::from_slice(bytes)
         .ok()
+        // A state in plaintext is JSON too; only the version field identifies an envelope.
         .filter(|sniff: &Sniff| sniff.encryption_version.as_ref().is_some_and(|version| !version.is_empty()))
 }
 
@@ -68,6 +69,7 @@ impl Envelope {
                 error = json_reason(&error)
             ))
         })?;
+        // Refused before decryption, whose failure would suggest a wrong key.
         if envelope.encryption_version != VERSION {
             return Err(invalid(format!(
                 "The file has version {:?} of the encryption format, and this program supports only version {VERSION:?}.",

@@ -1,4 +1,4 @@
-//! Key providers.
+//! Key providers, and the metadata from which they recover their keys.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -100,11 +100,12 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Checks a passphrase.
+    /// Checks the length of a passphrase.
     ///
     /// # Errors
     /// Fails if it has fewer than 16 characters.
     pub fn passphrase(text: String) -> Result<Self, KeyError> {
+        // Bytes are counted, as in OpenTofu.
         if text.len() < MINIMUM_PASSPHRASE {
             return Err(KeyError::argument(format!(
                 "the passphrase is too short: it must have at least {MINIMUM_PASSPHRASE} characters"
@@ -149,6 +150,8 @@ impl KeyProvider {
             KeySource::Pbkdf2 { secret, settings } => {
                 let secret = match secret {
                     Secret::Passphrase(passphrase) => passphrase.as_bytes().to_vec(),
+                    // The first provider of the chain adds its metadata as well, because decryption runs the whole
+                    // chain again.
                     Secret::Chain(provider) => provider.generate(metadata)?,
                 };
                 let derivation = settings.derivation()?;
@@ -160,11 +163,14 @@ impl KeyProvider {
 
     /// Recovers the key of a file with this metadata. Returns `None` if none of it belongs to this provider.
     pub(crate) fn recover(&self, metadata: &Metadata) -> Result<Option<Vec<u8>>, EncryptionError> {
+        // Metadata that is not Base64 counts as missing, so that another method or a fallback may still decrypt the
+        // file.
         let own = metadata.get(&self.name).and_then(|encoded| BASE64_STANDARD.decode(encoded).ok());
         match &self.source {
             KeySource::Static(keys) => Ok(Some(keys.decryption_key.clone())),
             KeySource::Service(service) => service.recover(own.as_deref()).map_err(|error| self.failed(&error)),
             KeySource::Pbkdf2 { secret, .. } => {
+                // The parameters of the file count, not the configured ones, which may have changed since.
                 let Some(derivation) = own.and_then(|own| serde_json::from_slice::<Derivation>(&own).ok()) else {
                     return Ok(None);
                 };
@@ -179,6 +185,7 @@ impl KeyProvider {
     }
 
     fn add_metadata(&self, own: &[u8], metadata: &mut Metadata) -> Result<(), EncryptionError> {
+        // Reported when the key is generated: a file with one of the two documents could never be decrypted.
         if metadata.insert(self.name.clone(), BASE64_STANDARD.encode(own)).is_some() {
             return Err(EncryptionError::new(
                 "Duplicate metadata key",

@@ -7,10 +7,9 @@ use aws_lc_rs::rand;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-use crate::cipher::{Cipher, KEY_LENGTHS};
+use crate::cipher::{Cipher, KEY_LENGTHS, Method, Sealer};
 use crate::error::EncryptionError;
 use crate::key_provider::Metadata;
-use crate::method::{Method, Sealer};
 
 /// The entry of [`Keyring::metadata_json`] that holds the wrapped data key. No key provider has this name: addresses
 /// contain dots, and aliases do not apply to files that are internal to the tool.
@@ -53,11 +52,14 @@ impl Keyring {
         let mut metadata = Metadata::new();
         let first = methods.first().map_or(Ok(None), |method| method.generate(&mut metadata))?;
         let data_key = match &first {
+            // Generated along with the key, so that a run that cannot wrap it fails before it changes anything.
             Some(sealer) if sealer.is_expensive() => Some(DataKey::new(sealer)?),
             _ => None,
         };
         let mut keyring = Self::for_metadata(methods, metadata);
         if let Some(slot) = keyring.sealers.first_mut() {
+            // The generated key is in the slot already; recovering it from its metadata would ask the key service
+            // again.
             *slot = OnceLock::from(Ok(first));
         }
         keyring.data_key = data_key;
@@ -74,6 +76,7 @@ impl Keyring {
     pub(crate) fn for_chunks(methods: &Arc<[Method]>, mut metadata: BTreeMap<String, String>) -> Self {
         let wrapped = metadata.remove(DATA_KEY).and_then(|wrapped| BASE64_STANDARD.decode(wrapped).ok());
         let mut keyring = Self::for_metadata(methods, metadata);
+        // A data key that cannot be unwrapped is dropped; its chunks then fail to decrypt.
         keyring.data_key = wrapped.and_then(|wrapped| {
             let (method, key) = keyring.open_file(&wrapped).ok()?;
             Some(DataKey { cipher: Cipher::new(&key, &[]).ok()?, wrapped, method })
@@ -91,10 +94,11 @@ impl Keyring {
         if let Some(data_key) = &self.data_key {
             metadata.insert(DATA_KEY.to_owned(), BASE64_STANDARD.encode(&data_key.wrapped));
         }
+        // A map of strings can always be encoded.
         serde_json::to_vec(&metadata).unwrap_or_default()
     }
 
-    /// Encrypts a chunk.
+    /// Encrypts a chunk, with the data key if there is one.
     ///
     /// # Errors
     /// Fails if the operating system provides no random numbers, or if the key provider fails.
@@ -114,6 +118,7 @@ impl Keyring {
     }
 
     pub(crate) fn seal_file(&self, content: &[u8]) -> Result<Vec<u8>, EncryptionError> {
+        // The first method encrypts, whatever other methods have keys for the metadata.
         match self.sealer(0) {
             Some(Ok(Some(sealer))) => sealer.seal(content),
             Some(Err(problem)) => Err(problem.clone()),

@@ -8,25 +8,20 @@ mod cipher;
 mod encryption;
 mod envelope;
 mod error;
-mod external;
 mod key_provider;
 mod keyring;
-mod method;
 mod pbkdf2;
 mod program;
-mod remote;
 mod services;
 
-pub use encryption::{Encryption, Opened};
+pub use cipher::Method;
+pub use encryption::{Encryption, Opened, RemoteEncryption};
 pub use envelope::{Lineage, is_sealed, is_sealed_plan};
 pub use error::{EncryptionError, KeyError};
-pub use external::{ExternalKeys, ExternalMethod};
 pub use key_provider::{GeneratedKey, KeyProvider, KeyService, KeySource, Secret, StaticKeys};
 pub use keyring::Keyring;
-pub use method::Method;
 pub use pbkdf2::{HashFunction, Pbkdf2};
-pub use program::Program;
-pub use remote::RemoteEncryption;
+pub use program::{ExternalKeys, ExternalMethod, Program};
 pub use services::{
     Argument, ArgumentType, ArgumentValue, ArgumentValues, KeyServices, Need, SERVICES, service_arguments,
 };

@@ -68,6 +68,7 @@ impl Default for Pbkdf2 {
     fn default() -> Self {
         Self {
             key_length: 32,
+            // OpenTofu's default, which is OWASP's recommendation for PBKDF2-HMAC-SHA256.
             iterations: const { NonZeroU32::new(600_000).unwrap() },
             hash_function: HashFunction::Sha512,
             salt_length: 32,
@@ -149,6 +150,7 @@ impl Derivation {
     pub(crate) fn key(&self, secret: &[u8]) -> Option<Vec<u8>> {
         let salt = BASE64_STANDARD.decode(&self.salt).ok().filter(|salt| !salt.is_empty())?;
         let iterations = NonZeroU32::new(self.iterations).filter(|number| number.get() <= MAXIMUM_ITERATIONS)?;
+        // The length comes from the file, and a huge one would exhaust memory.
         if !(1..=MAXIMUM_LENGTH).contains(&self.key_length) {
             return None;
         }

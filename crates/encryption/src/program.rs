@@ -1,4 +1,5 @@
-//! External programs that supply keys, or encrypt and decrypt, over their standard streams.
+//! External programs that supply keys, or encrypt and decrypt, over their standard streams: the key provider and the
+//! method `external`.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -6,10 +7,15 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use groma_diagnostics::io_reason;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use crate::error::KeyError;
+use crate::key_provider::{GeneratedKey, KeyService, encode_metadata};
 
 /// The time that a program may take, including its start.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -80,6 +86,7 @@ impl Program {
             KeyError::program(format!("the program {:?} did not answer within {seconds} seconds", self.name))
         };
         let remaining = || deadline.saturating_duration_since(Instant::now());
+        // The header comes first and alone, so that a program of another kind is recognized before it ends.
         let header = streams.output.recv_timeout(remaining()).map_err(|_| timed_out())?;
         let header_check = check_header(&header, magic);
         if let Err(problem) = &header_check
@@ -95,6 +102,7 @@ impl Program {
             })? {
                 Some(status) => break status,
                 None if remaining().is_zero() => return Err(timed_out()),
+                // The standard library has no wait with a deadline.
                 None => thread::sleep(Duration::from_millis(1)),
             }
         };
@@ -108,6 +116,7 @@ impl Program {
 
     /// Builds the error for a problem, with the standard error of the program.
     fn failure(&self, problem: &str, streams: &Streams) -> KeyError {
+        // The program may still run and keep the stream open; the message is then without it.
         let stderr = streams.stderr.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
         let stderr = String::from_utf8_lossy(&stderr);
         let stderr = stderr.trim();
@@ -146,8 +155,9 @@ impl Streams {
     fn open(child: &mut Child, input: Vec<u8>) -> io::Result<Self> {
         let (output, output_end) = mpsc::channel();
         let (stderr_sender, stderr_end) = mpsc::channel();
+        // A thread for each stream: a program that writes before it has read everything would block with a full pipe.
         if let Some(mut stdin) = child.stdin.take() {
-            // Writing fails if the program ends early; its exit status then says more than the write error.
+            // Writing fails if the program ends early; its exit status is then the better error.
             spawn_thread("program input", move || _ = stdin.write_all(&input))?;
         }
         if let Some(stdout) = child.stdout.take() {
@@ -164,6 +174,7 @@ impl Streams {
             spawn_thread("program errors", move || {
                 let mut bytes = Vec::new();
                 let _ = stderr.read_to_end(&mut bytes);
+                // The end is kept, because programs print the cause of a failure last.
                 let start = bytes.len().saturating_sub(STDERR_LIMIT);
                 let _ = stderr_sender.send(bytes.split_off(start));
             })?;
@@ -174,6 +185,139 @@ impl Streams {
 
 fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map(|_| ())
+}
+
+const KEYS_MAGIC: &str = "OpenTofu-External-Key-Provider";
+const METHOD_MAGIC: &str = "OpenTofu-External-Encryption-Method";
+
+/// The `external` key provider: a program that supplies keys.
+#[derive(Clone, Debug)]
+pub struct ExternalKeys {
+    /// Run once for each key, with the metadata on its standard input.
+    pub program: Program,
+}
+
+/// The metadata in an encrypted file. The program gets it back as input to supply the same key again.
+#[derive(Default, Serialize, Deserialize)]
+struct KeyMetadata {
+    external_data: Option<serde_json::Map<String, Json>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Output {
+    keys: OutputKeys,
+    #[serde(default)]
+    meta: Option<KeyMetadata>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutputKeys {
+    encryption_key: Option<String>,
+    decryption_key: Option<String>,
+}
+
+impl ExternalKeys {
+    fn run(&self, metadata: &KeyMetadata) -> Result<Output, KeyError> {
+        // The protocol sends null when there is no metadata, so that a program can tell encryption from decryption.
+        let input = match &metadata.external_data {
+            Some(_) => encode_metadata(metadata)?,
+            None => b"null".to_vec(),
+        };
+        parse(&self.program.run(KEYS_MAGIC, input)?)
+    }
+}
+
+impl KeyService for ExternalKeys {
+    fn generate(&self) -> Result<GeneratedKey, KeyError> {
+        let output = self.run(&KeyMetadata::default())?;
+        let key = key(output.keys.encryption_key)?
+            .ok_or_else(|| KeyError::response("the output of the program has no encryption_key"))?;
+        Ok(GeneratedKey { key, metadata: encode_metadata(&output.meta.unwrap_or_default())? })
+    }
+
+    fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
+        let metadata = match metadata {
+            None => KeyMetadata::default(),
+            Some(metadata) => match serde_json::from_slice(metadata) {
+                Ok(metadata) => metadata,
+                // Metadata of another shape belongs to another provider of the same name, so this one has no key for
+                // the file.
+                Err(_) => return Ok(None),
+            },
+        };
+        key(self.run(&metadata)?.keys.decryption_key)
+    }
+}
+
+/// The `external` method: programs that encrypt and decrypt whole files.
+#[derive(Clone, Debug)]
+pub struct ExternalMethod {
+    /// Encrypts its standard input.
+    pub encrypt: Program,
+    /// Decrypts its standard input.
+    pub decrypt: Program,
+}
+
+#[derive(Serialize)]
+struct MethodInput {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    payload: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MethodOutput {
+    payload: String,
+}
+
+impl ExternalMethod {
+    pub(crate) fn seal(&self, key: Option<&[u8]>, text: &[u8]) -> Result<Vec<u8>, KeyError> {
+        run(&self.encrypt, key, text)
+    }
+
+    pub(crate) fn open(&self, key: Option<&[u8]>, sealed: &[u8]) -> Result<Vec<u8>, KeyError> {
+        run(&self.decrypt, key, sealed)
+    }
+}
+
+fn run(program: &Program, key: Option<&[u8]>, payload: &[u8]) -> Result<Vec<u8>, KeyError> {
+    let input =
+        MethodInput { key: key.map(|key| BASE64_STANDARD.encode(key)), payload: BASE64_STANDARD.encode(payload) };
+    let output: MethodOutput = parse(&program.run(METHOD_MAGIC, encode_metadata(&input)?)?)?;
+    base64(&output.payload).ok_or_else(|| KeyError::response("the payload in the output of the program is not Base64"))
+}
+
+/// Parses the first JSON document of an output. Errors never quote it, because it holds secrets.
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, KeyError> {
+    // Only the first document counts; programs may print more after it.
+    match serde_json::Deserializer::from_slice(bytes).into_iter().next() {
+        Some(Ok(answer)) => Ok(answer),
+        Some(Err(error)) => Err(KeyError::response(format!(
+            "the output of the program does not follow the protocol (line {}, column {})",
+            error.line(),
+            error.column()
+        ))),
+        None => Err(KeyError::response("the program printed no output after its header")),
+    }
+}
+
+fn key(text: Option<String>) -> Result<Option<Vec<u8>>, KeyError> {
+    // An empty key means none, which a program prints that only encrypts or only decrypts.
+    match text.filter(|text| !text.is_empty()) {
+        None => Ok(None),
+        Some(text) => {
+            let invalid = || KeyError::response("the key in the output of the program is not Base64");
+            base64(&text).map(Some).ok_or_else(invalid)
+        }
+    }
+}
+
+/// Decodes Base64 with line breaks, which tools such as `base64` insert.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    BASE64_STANDARD.decode(text.replace(['\r', '\n'], "")).ok()
 }
 
 #[cfg(all(test, unix))]

@@ -4,14 +4,15 @@
 //! once for each use. Marks inside a local value or an argument of a module are reported where the value is taken out of it.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
-use groma_address::Name;
+use groma_address::{ConfigResource, DeprecationOrigin, InstanceKey, Name};
 use groma_config::Module;
 use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Span};
 use groma_hcl::Expression;
 use groma_lang::span_within;
-use groma_provider::BodyDecoder;
-use groma_value::{Deprecation, Marks, Path, Value};
+use groma_provider::{BodyDecoder, DeprecatedPart, PartKind, Schema};
+use groma_value::{Deprecation, Marks, Path, PathMarks, Type, Value};
 use indexmap::IndexMap;
 
 use crate::options::Input;
@@ -84,4 +85,56 @@ fn of_marks(marks: &Marks, span: Span) -> impl Iterator<Item = Diagnostic> {
 
 fn warning(deprecation: &Deprecation, span: Span) -> Diagnostic {
     Diagnostic::warning("Deprecated value used", &*deprecation.message).at(span).originating(deprecation.origin.clone())
+}
+
+/// Marks the objects of a resource.
+#[derive(Debug)]
+pub struct Marker {
+    schema: Arc<Schema>,
+    address: ConfigResource,
+}
+
+impl Marker {
+    /// Returns the marks for objects of a resource with this schema; `None` if nothing about them is deprecated.
+    pub fn of(schema: &Arc<Schema>, address: impl FnOnce() -> ConfigResource) -> Option<Box<Self>> {
+        schema.block.contains_deprecated().then(|| Box::new(Self { schema: Arc::clone(schema), address: address() }))
+    }
+
+    /// The object of the instance `key`, with marks on what is deprecated about it.
+    pub fn mark(&self, object: Value, key: &InstanceKey) -> Value {
+        let object = spread(object);
+        let marks: PathMarks =
+            self.schema.block.deprecated_parts(&object).into_iter().map(|part| self.marks(part, key)).collect();
+        object.mark_paths(&marks)
+    }
+
+    fn marks(&self, part: DeprecatedPart<'_>, key: &InstanceKey) -> (Path, Marks) {
+        let within = part.path.to_string();
+        let message = match (part.deprecation.message.trim(), part.kind) {
+            ("", PartKind::Whole) => {
+                "Resources of this type are deprecated. See the provider's documentation for a replacement.".to_owned()
+            }
+            ("", kind) => {
+                let what = if kind == PartKind::Attribute { "attribute" } else { "block" };
+                let name = within.strip_prefix('.').unwrap_or(&within);
+                format!("The {what} {name:?} is deprecated. See the provider's documentation for a replacement.")
+            }
+            (message, _) => message.to_owned(),
+        };
+        let origin =
+            DeprecationOrigin::Object { resource: self.address.clone(), key: key.clone(), path: within.into() };
+        (part.path, Marks::deprecated(Deprecation { message: message.into(), origin }))
+    }
+}
+
+/// An unknown object as one of unknown attributes: there is one in any case, and marks on a part say nothing of the rest.
+fn spread(object: Value) -> Value {
+    match (object.is_known(), object.ty()) {
+        (false, Type::Object(ty)) => {
+            let marks = object.marks().clone();
+            Value::object_typed(&ty, ty.types().iter().map(|ty| Value::unknown(ty.clone())).collect())
+                .with_marks(&marks)
+        }
+        _ => object,
+    }
 }

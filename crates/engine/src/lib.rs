@@ -9,7 +9,6 @@ mod call_target;
 mod cancel;
 mod checks;
 mod config_graph;
-mod deprecated_objects;
 mod deprecation;
 mod ephemeral;
 mod evaluation;

@@ -18,6 +18,8 @@ mod import;
 mod lifecycle;
 #[path = "it/move_types.rs"]
 mod move_types;
+#[path = "it/provider_diagnostics.rs"]
+mod provider_diagnostics;
 #[path = "it/provider_driven.rs"]
 mod provider_driven;
 #[path = "it/provider_functions.rs"]
@@ -28,5 +30,3 @@ mod provider_instance_problems;
 mod provider_instances;
 #[path = "it/support/mod.rs"]
 mod support;
-#[path = "it/what_providers_say.rs"]
-mod what_providers_say;

@@ -1,21 +1,20 @@
-//! A struct as its author declared it.
+//! The declaration of a struct by its author.
 
 use syn::ext::IdentExt;
+use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Expr, Fields, Ident, LitStr, Result, Type};
-
-use crate::options::{Options, doc_comment, single};
+use syn::{Attribute, Data, DeriveInput, Error, Expr, ExprLit, Fields, Ident, Lit, LitStr, Result, Type};
 
 /// A struct that represents an object.
 pub(crate) struct Model<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) description: String,
     pub(crate) version: Option<Expr>,
-    /// In the order of the names in the schema, which is that of the values of an object.
+    /// The fields, sorted by their names in the schema, as the values of an object are.
     pub(crate) fields: Vec<Field<'a>>,
 }
 
-/// One field of it.
+/// A field of the struct.
 pub(crate) struct Field<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) ty: &'a Type,
@@ -34,6 +33,7 @@ pub(crate) enum Kind {
 
 impl<'a> Model<'a> {
     pub(crate) fn of(input: &'a DeriveInput) -> Result<Self> {
+        // Schemas are kept in statics, which cannot depend on type parameters.
         if !input.generics.params.is_empty() {
             let message = "a model has no parameters: its schema is one and the same for all";
             return Err(Error::new(input.generics.span(), message));
@@ -51,6 +51,7 @@ impl<'a> Model<'a> {
             match Field::of(field) {
                 Ok(field) => fields.push(field),
                 Err(problem) => match &mut problems {
+                    // All fields are checked, so that an author sees every mistake in one build.
                     Some(all) => all.combine(problem),
                     None => problems = Some(problem),
                 },
@@ -59,6 +60,7 @@ impl<'a> Model<'a> {
         if let Some(problems) = problems {
             return Err(problems);
         }
+        // The order of an object's values, which `Parts` relies on.
         fields.sort_by(|a, b| a.name.cmp(&b.name));
         if let Some([_, second]) = fields.windows(2).find(|pair| matches!(pair, [a, b] if a.name == b.name)) {
             return Err(Error::new(second.ident.span(), format!("another field is named \"{}\" too", second.name)));
@@ -100,6 +102,7 @@ impl<'a> Field<'a> {
         if let Some(contradiction) = options.contradiction() {
             return Err(Error::new(ident.span(), format!("`{ident}`: {contradiction}")));
         }
+        // Raw identifiers, such as `r#type`, lose their prefix.
         let name = options.name.as_ref().map_or_else(|| ident.unraw().to_string(), LitStr::value);
         if !is_name(&name) {
             let message =
@@ -114,6 +117,133 @@ impl<'a> Field<'a> {
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
         && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+}
+
+/// The options of `#[attribute(...)]` or `#[block(...)]`.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) required: bool,
+    pub(crate) optional: bool,
+    pub(crate) computed: bool,
+    pub(crate) sensitive: bool,
+    pub(crate) write_only: bool,
+    pub(crate) requires_replace: bool,
+    pub(crate) keeps_state: bool,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) deprecated: Option<LitStr>,
+    pub(crate) description: Option<LitStr>,
+    pub(crate) default: Option<Expr>,
+    pub(crate) equality: Option<Expr>,
+    pub(crate) validators: Vec<Expr>,
+    pub(crate) modifiers: Vec<Expr>,
+    pub(crate) least: Option<Expr>,
+    pub(crate) greatest: Option<Expr>,
+}
+
+const ATTRIBUTE_KEYS: &str = "required, optional, computed, sensitive, write_only, force_new (or requires_replace), \
+                              use_state_for_unknown, default, validator, modifier, equality, name, description and \
+                              deprecated";
+const BLOCK_KEYS: &str = "min, max, validator, modifier, name, description and deprecated";
+
+impl Options {
+    /// Parses the options of `#[attribute(...)]`.
+    pub(crate) fn of_attribute(attribute: &Attribute) -> Result<Self> {
+        let mut options = Self::default();
+        if attribute.meta.require_path_only().is_err() {
+            attribute.parse_nested_meta(|meta| options.attribute_key(&meta))?;
+        }
+        Ok(options)
+    }
+
+    /// Parses the options of `#[block(...)]`.
+    pub(crate) fn of_block(attribute: &Attribute) -> Result<Self> {
+        let mut options = Self::default();
+        if attribute.meta.require_path_only().is_err() {
+            attribute.parse_nested_meta(|meta| options.block_key(&meta))?;
+        }
+        Ok(options)
+    }
+
+    fn attribute_key(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
+        let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        match &*key {
+            "required" => self.required = true,
+            "optional" => self.optional = true,
+            "computed" => self.computed = true,
+            "sensitive" => self.sensitive = true,
+            "write_only" => self.write_only = true,
+            // `ForceNew` is the name in Terraform's older SDK, `RequiresReplace` that in the framework.
+            "force_new" | "requires_replace" => self.requires_replace = true,
+            "use_state_for_unknown" => self.keeps_state = true,
+            "default" => self.default = Some(meta.value()?.parse()?),
+            "equality" => self.equality = Some(meta.value()?.parse()?),
+            _ if self.common_key(&key, meta)? => {}
+            "min" | "max" => return Err(meta.error("`min` and `max` count blocks: they belong into #[block(...)]")),
+            _ => return Err(meta.error(format!("an attribute can be {ATTRIBUTE_KEYS}"))),
+        }
+        Ok(())
+    }
+
+    fn block_key(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
+        let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        match &*key {
+            "min" => self.least = Some(meta.value()?.parse()?),
+            "max" => self.greatest = Some(meta.value()?.parse()?),
+            _ if self.common_key(&key, meta)? => {}
+            _ => return Err(meta.error(format!("a block can have {BLOCK_KEYS}"))),
+        }
+        Ok(())
+    }
+
+    /// Parses an option that attributes and blocks share; returns whether it is one.
+    fn common_key(&mut self, key: &str, meta: &ParseNestedMeta<'_>) -> Result<bool> {
+        match key {
+            "validator" => self.validators.push(meta.value()?.parse()?),
+            "modifier" => self.modifiers.push(meta.value()?.parse()?),
+            "name" => self.name = Some(meta.value()?.parse()?),
+            "description" => self.description = Some(meta.value()?.parse()?),
+            "deprecated" => self.deprecated = Some(meta.value()?.parse()?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Returns the first contradiction among the options.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        if self.required && (self.optional || self.computed || self.default.is_some()) {
+            Some("what the configuration must give is neither optional nor computed, and needs no default")
+        } else if self.write_only && (self.computed || self.default.is_some()) {
+            Some("a write-only value is never kept, so the provider cannot choose it and it has no default")
+        // A default implies "optional and computed"; `computed` alone contradicts that.
+        } else if self.computed && self.default.is_some() && !self.optional {
+            Some("an attribute with a default can be set: leave `computed` out, or add `optional`")
+        } else {
+            None
+        }
+    }
+}
+
+/// Returns the text of the doc comment, without the leading space of each line.
+pub(crate) fn doc_comment(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let lines = lines.filter_map(|attribute| match &attribute.meta.require_name_value().ok()?.value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    });
+    // rustdoc keeps the space after `///`, which is no part of the text.
+    let lines: Vec<String> =
+        lines.map(|line| line.strip_prefix(' ').map(str::to_owned).unwrap_or(line).trim_end().to_owned()).collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// Returns the attribute `name`, which may occur once.
+pub(crate) fn single<'a>(attributes: &'a [Attribute], name: &str) -> Result<Option<&'a Attribute>> {
+    let mut found = attributes.iter().filter(|attribute| attribute.path().is_ident(name));
+    let first = found.next();
+    match found.next() {
+        Some(second) => Err(Error::new(second.span(), format!("put all of it into one #[{name}(...)]"))),
+        None => Ok(first),
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn fw_20_a_field_whose_type_cannot_hold_what_its_attribute_may_be_is_an_error_of_the_compiler() {
+    fn fw_20_field_type_that_cannot_hold_its_attribute_is_a_compile_error() {
         let code = said("struct A { #[attribute(computed)] a: u8, #[attribute(optional)] b: u8 }");
         assert!(code.contains("its field must be a Maybe<...>") && code.contains("HOLDS_UNKNOWN"), "{code}");
         assert!(code.contains("its field must be an Option<...> or Maybe<...>") && code.contains("HOLDS_NULL"));

@@ -1,4 +1,4 @@
-//! The code of a model.
+//! The generated code of a model.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 
 use crate::declared::{Field, Kind, Model};
 
-/// The implementations for a struct.
+/// Generates the implementations for a struct.
 pub(crate) fn model(model: &Model<'_>) -> TokenStream {
     let checks = model.fields.iter().map(check);
     let (object, field, block) = (as_model(model), as_field(model), as_block(model));
@@ -60,7 +60,7 @@ fn as_model(model: &Model<'_>) -> TokenStream {
     }
 }
 
-/// The way to its values and back, and what a field of another model is declared as that holds one.
+/// Generates the conversions from and to values, and the attribute type of fields that hold the model.
 fn as_field(model: &Model<'_>) -> TokenStream {
     let Model { ident, fields, .. } = model;
     let (idents, types): (Vec<_>, Vec<_>) = fields.iter().map(|field| (field.ident, field.ty)).unzip();
@@ -121,6 +121,7 @@ fn as_block(model: &Model<'_>) -> TokenStream {
 /// Generates checks of the field types, which run when the author's code is compiled.
 fn check(field: &Field<'_>) -> TokenStream {
     let Field { ty, name, options, kind, .. } = field;
+    // A default may be unknown in a plan, so it needs the same kind of field.
     let computed = options.computed || options.default.is_some();
     let mut checks = Vec::new();
     if computed {
@@ -156,6 +157,7 @@ fn usage(field: &Field<'_>) -> TokenStream {
         quote! { #usage::Required }
     } else {
         quote! {
+            // Decided by the compiler of the author's crate: the macro sees only the name of the type.
             if <#ty as ::groma_framework::model::Field>::HOLDS_NULL { #usage::Optional } else { #usage::Required }
         }
     }

@@ -1,15 +1,14 @@
-//! `#[derive(Model)]`: the schema of a struct, and the way between it and a value (FW-20).
+//! `#[derive(Model)]`: the schema of a struct, and its conversion from and to values (FW-20).
 //!
 //! `groma_framework::model` documents the attributes.
 
 mod declared;
 mod generate;
-mod options;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Makes a struct with named fields a `groma_framework::Model`.
+/// Implements `groma_framework::Model` for a struct with named fields.
 #[proc_macro_derive(Model, attributes(model, attribute, block))]
 pub fn derive_model(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

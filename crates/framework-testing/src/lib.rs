@@ -26,8 +26,8 @@
 //! # }
 //! ```
 //!
-//! The [`audit`] leads whole lives with made-up configurations, and reports every broken rule with the smallest
-//! configuration that shows it:
+//! The [`audit`] takes generated configurations through their whole lifecycle, and reports every broken rule with the
+//! smallest configuration that shows it:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -38,7 +38,7 @@
 //! assert!(!report.has_errors(), "{report}");
 //! ```
 //!
-//! A [`Store`] does to a state store what a host does, and holds it to what hosts rely on: see there.
+//! A [`Store`] calls a state store like a host, and tests the guarantees that hosts rely on.
 
 mod project;
 mod promises;

@@ -1,4 +1,4 @@
-//! Steps as users take them.
+//! A test project, which goes through the commands of users.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,12 +34,12 @@ pub struct Planned {
 }
 
 impl Project {
-    /// An empty configuration for the provider known as `address`, such as `example/files`. `make` makes a provider
-    /// that has not been configured.
+    /// Creates an empty configuration for the provider `address`, such as `example/files`. `make` returns an
+    /// unconfigured provider.
     ///
     /// # Errors
     ///
-    /// The address is none, or the operating system gives no threads or no folder.
+    /// Fails if the address is invalid, or if the operating system provides no thread or directory.
     pub fn new(
         address: &str,
         make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
@@ -63,27 +63,27 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// The configuration, or the provider's opinion of it, has errors.
+    /// Fails if Groma or the provider reports errors.
     pub fn validate(&self) -> Result<Vec<String>, Problems> {
         let (mut run, mut diagnostics) = self.run()?;
         diagnostics.append(run.validate());
         good(diagnostics)
     }
 
-    /// Plans with the present configuration and state.
+    /// Plans with the current configuration and state.
     ///
     /// # Errors
     ///
-    /// There is no plan.
+    /// Fails if planning reports errors.
     pub fn plan(&self) -> Result<Planned, Problems> {
         self.plan_with(&PlanOptions::default())
     }
 
-    /// Plans as `-allow-deferral` does: the provider may leave what it cannot say yet to a later run.
+    /// Plans like `-allow-deferral`: the provider may defer changes to a later run.
     ///
     /// # Errors
     ///
-    /// There is no plan.
+    /// Fails if planning reports errors.
     pub fn plan_in_part(&self) -> Result<Planned, Problems> {
         self.plan_with(&PlanOptions { deferral: Deferral::Allowed, ..PlanOptions::default() })
     }
@@ -92,7 +92,7 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// There is no plan.
+    /// Fails if planning reports errors.
     pub fn plan_with(&self, options: &PlanOptions) -> Result<Planned, Problems> {
         let (mut run, mut diagnostics) = self.run()?;
         // The state is written and read as between two runs of a program.
@@ -101,50 +101,53 @@ impl Project {
         let (plan, further) = run.plan(state, options);
         diagnostics.append(further);
         let warnings = good(diagnostics)?;
+        // The engine reports a reason for every missing plan; this guards the tests against its absence.
         let plan = plan.ok_or_else(|| Problems(vec!["There is no plan, and nobody says why.".to_owned()]))?;
         Ok(Planned { plan, run, warnings })
     }
 
-    /// Plans and applies; the actions taken. The state is kept, also after errors.
+    /// Plans and applies, and returns the actions. The state is kept, also after errors.
     ///
     /// # Errors
     ///
-    /// There is no plan, or a step of it failed.
+    /// Fails if planning or a change fails.
     pub fn apply(&mut self) -> Result<Vec<String>, Problems> {
         let planned = self.plan()?;
         self.apply_plan(planned)
     }
 
-    /// Applies a plan; the actions taken. The state is kept, also after errors.
+    /// Applies a plan, and returns the actions. The state is kept, also after errors.
     ///
     /// # Errors
     ///
-    /// A step failed.
+    /// Fails if a change fails.
     pub fn apply_plan(&mut self, planned: Planned) -> Result<Vec<String>, Problems> {
         let actions = planned.actions();
         let Planned { plan, mut run, .. } = planned;
+        // Nothing is recorded in a journal: a test that dies has no state to recover.
         let applied = run.apply(plan, PlanOptions::default().inputs, Arc::new(Unrecorded));
+        // Before the errors are returned, because a failed apply changes the state, too.
         self.state = applied.state;
         good(applied.diagnostics)?;
         Ok(actions)
     }
 
-    /// Destroys all objects.
+    /// Plans and applies the destruction of all objects.
     ///
     /// # Errors
     ///
-    /// One could not be deleted.
+    /// Fails if an object cannot be deleted.
     pub fn destroy(&mut self) -> Result<Vec<String>, Problems> {
         let options = PlanOptions { mode: Mode::Destroy, ..PlanOptions::default() };
         let planned = self.plan_with(&options)?;
         self.apply_plan(planned)
     }
 
-    /// Takes over the object `id` as `address`, for which the configuration has a resource.
+    /// Imports the object `id` to `address`, for which the configuration has a resource.
     ///
     /// # Errors
     ///
-    /// There is no such object, the provider refuses, or the address has an object already.
+    /// Fails if the object does not exist, the provider reports an error, or the address has an object already.
     pub fn import(&mut self, address: &str, id: &str) -> Result<(), Problems> {
         let to = instance(address)?;
         if self.state.object(&to, None).is_some() {
@@ -152,26 +155,27 @@ impl Project {
         }
         let import = Some((to, id.to_owned()));
         let planned = self.plan_with(&PlanOptions { import, ..PlanOptions::default() })?;
+        // An import is complete when the object is read; applying would also change it.
         self.state = planned.plan.prior_state;
         Ok(())
     }
 
-    /// Takes an object out of the state, as if it had never been made.
+    /// Removes an object from the state without deleting it.
     ///
     /// # Errors
     ///
-    /// `address` is no address of a resource instance.
+    /// Fails if `address` is not the address of a resource instance.
     pub fn forget(&mut self, address: &str) -> Result<(), Problems> {
         self.state.remove_instance(&instance(address)?);
         Ok(())
     }
 
-    /// The attribute `name` of the object at `address` as it is stored, of the type that its JSON has.
+    /// Returns the attribute `name` of the stored object at `address`, with the type of its JSON.
     pub fn attribute(&self, address: &str, name: &str) -> Option<Value> {
         self.object(address)?.attribute(name)
     }
 
-    /// The object at `address` as it is stored, of the type that its JSON has.
+    /// Returns the stored object at `address`, with the type of its JSON.
     pub fn object(&self, address: &str) -> Option<Value> {
         let record = self.state.object(&instance(address).ok()?, None)?;
         json::decode(record.attributes.as_bytes()).ok()
@@ -202,6 +206,7 @@ impl Project {
             working_directory: self.provider.folder.path().to_owned(),
             root_directory: ".".into(),
             home_directory: None,
+            // Fixed, so that configurations with `plantimestamp()` give the same plan in every run.
             timestamp: "2026-01-02T03:04:05Z".to_owned(),
             terraform_version: TERRAFORM_VERSION.to_owned(),
             runtime: Arc::clone(&self.provider.runtime),
@@ -211,7 +216,7 @@ impl Project {
 }
 
 impl Planned {
-    /// The actions that are not nothing: `files_file.a: delete then create`.
+    /// Returns the actions other than no-ops: `files_file.a: delete then create`.
     pub fn actions(&self) -> Vec<String> {
         let changes = self.plan.changes.iter().filter(|change| change.action != Action::NoOp);
         changes.map(|change| format!("{}: {}", change.address, change.action.names().join(" then "))).collect()
@@ -222,12 +227,12 @@ impl Planned {
         self.plan.deferred.iter().map(|change| format!("{}: {}", change.address(), change.reason.name())).collect()
     }
 
-    /// The object at `address` as it is planned: unknown where only apply will know, null when it goes.
+    /// Returns the planned object at `address`: with unknown values, and null for a deletion.
     pub fn planned(&self, address: &str) -> Option<Value> {
         Some(self.change(address)?.after.unmark_deep().0)
     }
 
-    /// The attributes that ask for a replacement of the object at `address`.
+    /// Returns the attributes that require the replacement of the object at `address`.
     pub fn replaced_because_of(&self, address: &str) -> Vec<String> {
         let change = self.change(address);
         change.map(|change| change.replace_paths.iter().map(ToString::to_string).collect()).unwrap_or_default()
@@ -235,10 +240,11 @@ impl Planned {
 
     fn change(&self, address: &str) -> Option<&ResourceChange> {
         let address = instance(address).ok()?;
+        // Deposed objects have a change of their own under the same address.
         self.plan.changes.iter().find(|change| change.address == address && change.deposed.is_none())
     }
 
-    /// The warnings, a line each.
+    /// Returns the warnings, a line each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -249,12 +255,12 @@ impl Problems {
         Self(diagnostics.iter().filter(|problem| problem.is_error()).map(text).collect())
     }
 
-    /// The errors, each with its summary and detail.
+    /// Returns the errors, each with its summary and detail.
     pub fn errors(&self) -> &[String] {
         &self.0
     }
 
-    /// Whether one of the errors says `words`.
+    /// Whether one of the errors contains `words`.
     pub fn say(&self, words: &str) -> bool {
         self.0.iter().any(|problem| problem.contains(words))
     }
@@ -274,7 +280,7 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// The warnings, when there are no errors.
+/// Returns the warnings if there are no errors.
 fn good(diagnostics: Diagnostics) -> Result<Vec<String>, Problems> {
     if diagnostics.has_errors() {
         return Err(Problems::of(&diagnostics));

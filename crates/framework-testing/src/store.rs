@@ -71,11 +71,13 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store `type_name` of the provider known as `address`, such as `example/files`, configured with these attributes.
+    /// Opens the store `type_name` of the provider `address`, such as `example/files`, configured with these
+    /// attributes.
     ///
     /// # Errors
     ///
-    /// What the provider says against the configuration; there is no such store, or the operating system gives no threads or no folder.
+    /// Fails if the provider rejects the configuration or has no such store, or if the operating system provides no
+    /// thread or directory.
     pub fn open<'a>(
         address: &str,
         make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
@@ -89,6 +91,7 @@ impl Store {
         let schema = provider.state_store_schema(type_name).map_err(|problems| problems_of(&problems))?;
         let schema = schema.ok_or_else(|| other(format!("{address} has no state store named {type_name}")))?;
         let given: Vec<(&str, Value)> = config.into_iter().collect();
+        // A misspelled attribute would otherwise be ignored, and the test would use a default.
         if let Some((name, _)) =
             given.iter().find(|(name, _)| !schema.block.slots().iter().any(|slot| *slot.name == **name))
         {
@@ -103,10 +106,11 @@ impl Store {
         Ok(store)
     }
 
-    /// Gives the size of the pieces in which states travel.
+    /// Configures the store, and returns the chunk size.
     fn configure(&self, config: Value) -> Result<u64, Problems> {
         let (type_name, client_capabilities) = (self.type_name.clone(), ClientCapabilities::default());
         let request = ValidateRequest { type_name: type_name.clone(), config: config.clone(), client_capabilities };
+        // In the order of a host: validation first, and no configuration after errors.
         good(&self.answer(self.provider.validate_state_store(request)))?;
         let request = ConfigureStateStoreRequest { type_name, config, chunk_size: STATE_CHUNK_SIZE };
         let response = self.answer(self.provider.configure_state_store(request));
@@ -117,47 +121,47 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// What the provider says.
+    /// Returns the errors of the provider.
     pub fn read(&self, id: &str) -> Result<Vec<u8>, Problems> {
         let response = self.answer(self.provider.read_state(self.about(id)));
         good(&response.diagnostics).map(|()| response.bytes)
     }
 
-    /// Keeps `content` as the state `id`.
+    /// Writes `content` as the state `id`.
     ///
     /// # Errors
     ///
-    /// What the provider says.
+    /// Returns the errors of the provider.
     pub fn write(&self, id: &str, content: &[u8]) -> Result<(), Problems> {
         let StateRequest { type_name, state_id } = self.about(id);
         let request = WriteStateRequest { type_name, state_id, bytes: content.into(), chunk_size: self.chunk_size };
         good(&self.answer(self.provider.write_state(request)))
     }
 
-    /// The ids of the states that are kept.
+    /// Returns the identifiers of the stored states.
     ///
     /// # Errors
     ///
-    /// What the provider says.
+    /// Returns the errors of the provider.
     pub fn list(&self) -> Result<Vec<String>, Problems> {
         let response = self.answer(self.provider.states(self.type_name.clone()));
         good(&response.diagnostics).map(|()| response.state_ids)
     }
 
-    /// Forgets the state `id`.
+    /// Deletes the state `id`.
     ///
     /// # Errors
     ///
-    /// What the provider says.
+    /// Returns the errors of the provider.
     pub fn delete(&self, id: &str) -> Result<(), Problems> {
         good(&self.answer(self.provider.delete_state(self.about(id))))
     }
 
-    /// Takes the lock on the state `id`, and gives what it takes to give it back: nothing where the store has no locks.
+    /// Locks the state `id`, and returns the ID that releases the lock; `None` if the store has no locks.
     ///
     /// # Errors
     ///
-    /// What the provider says: somebody else has it, for example.
+    /// Returns the errors of the provider, for example that the state is locked.
     pub fn lock(&self, id: &str, operation: &str) -> Result<Option<String>, Problems> {
         let StateRequest { type_name, state_id } = self.about(id);
         let request = LockStateRequest { type_name, state_id, operation: operation.to_owned() };
@@ -165,18 +169,18 @@ impl Store {
         good(&response.diagnostics).map(|()| Some(response.lock_id).filter(|lock_id| !lock_id.is_empty()))
     }
 
-    /// Gives a lock back.
+    /// Releases the lock with the ID that [`Store::lock`] returned.
     ///
     /// # Errors
     ///
-    /// What the provider says: the lock is another, for example.
+    /// Returns the errors of the provider, for example that this is not the current lock.
     pub fn unlock(&self, id: &str, lock_id: &str) -> Result<(), Problems> {
         let StateRequest { type_name, state_id } = self.about(id);
         let request = UnlockStateRequest { type_name, state_id, lock_id: lock_id.to_owned() };
         good(&self.answer(self.provider.unlock_state(request)))
     }
 
-    /// The size of the pieces in which states travel, in bytes.
+    /// Returns the chunk size in bytes.
     pub(crate) fn chunk_size(&self) -> u64 {
         self.chunk_size
     }
@@ -190,7 +194,7 @@ impl Store {
     }
 }
 
-/// Nothing, or the errors.
+/// Returns the errors, if there are any.
 fn good(diagnostics: &ProviderDiagnostics) -> Result<(), Problems> {
     if diagnostics.has_errors() { Err(problems_of(diagnostics)) } else { Ok(()) }
 }

@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 pub enum Transport {
     /// Direct calls in the same process.
     InProcess,
-    /// By the plugin protocol, over a socket.
+    /// The plugin protocol, over a socket.
     Protocol(Protocol),
 }
 
@@ -62,10 +62,12 @@ impl UnderTest {
     }
 
     fn served(&self, protocol: Protocol) -> Result<Arc<dyn Provider>, String> {
+        // The server spawns its tasks on the runtime of the current thread.
         let _guard = self.runtime.enter();
         let provider = (self.make)();
         let served = serve_below(self.folder.path(), provider, protocol).map_err(|problem| problem.to_string())?;
         let reattach = Reattach { protocol, pid: std::process::id(), test: true, address: served.endpoint() };
+        // Kept until the end of the test: dropping it would end the server.
         self.served.lock().unwrap_or_else(PoisonError::into_inner).push(served);
         Ok(Arc::new(Plugin::start(&self.host, self.address.clone(), Start::Attach(reattach), Arc::new(NoLog))))
     }
@@ -74,6 +76,7 @@ impl UnderTest {
 impl ProviderSource for UnderTest {
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
         if *address == ProviderAddress::builtin_terraform() {
+            // Configurations of tests may use `terraform_data`.
             return Ok(Arc::new(Terraform::default()));
         }
         if *address != self.address {

@@ -83,6 +83,7 @@ impl ModelDataSource for Cluster {
         if !self.is_there() {
             return Err(reading.defer(Deferred::AbsentPrerequisite, Self::absent()));
         }
+        // A warning of a successful read, which must arrive although the read was deferred before.
         reading.warn("Slow", "The cluster is slow.");
         Ok(Self::found(config))
     }
@@ -124,7 +125,7 @@ fn refused<T>(result: Result<T, Problems>) -> Vec<String> {
 const ABSENT: &str = "The cluster does not exist yet.";
 
 #[test]
-fn pl_29_what_is_planned_read_and_opened_waits_for_what_it_needs() {
+fn pl_29_plans_reads_and_opens_are_deferred_until_their_prerequisite_exists() {
     everywhere(|transport| {
         let cluster = Cluster::default();
         let body = "resource \"test_pod\" \"a\" {\n  name = \"a\"\n}\ndata \"test_pod\" \"d\" {\n  name = \"d\"\n}\n\
@@ -134,6 +135,7 @@ fn pl_29_what_is_planned_read_and_opened_waits_for_what_it_needs() {
         let mut project = project(&cluster, transport, body);
         let problems = refused(project.plan());
         assert!(problems.iter().all(|problem| problem.contains(ABSENT)), "{transport:?} {problems:?}");
+        // One each for the resource, the data source and the ephemeral resource.
         assert_eq!(problems.len(), 3, "{transport:?} {problems:?}");
 
         let planned = project.plan_in_part().unwrap();
@@ -142,6 +144,7 @@ fn pl_29_what_is_planned_read_and_opened_waits_for_what_it_needs() {
         let mut found = planned.deferred();
         found.sort();
         assert_eq!(found, left, "{transport:?}");
+        // What depends on nothing deferred is planned as usual.
         assert_eq!(planned.actions(), ["terraform_data.free: create"]);
         project.apply_plan(planned).unwrap();
 
@@ -159,7 +162,7 @@ fn pl_29_what_is_planned_read_and_opened_waits_for_what_it_needs() {
 }
 
 #[test]
-fn pl_29_an_import_waits_too() {
+fn pl_29_import_is_deferred() {
     everywhere(|transport| {
         let cluster = Cluster::default();
         let body = "import {\n  to = test_pod.a\n  id = \"a\"\n}\nresource \"test_pod\" \"a\" {\n  name = \"a\"\n}\n";
@@ -173,7 +176,7 @@ fn pl_29_an_import_waits_too() {
 }
 
 #[test]
-fn what_is_applied_is_not_put_off() {
+fn apply_is_not_deferred() {
     everywhere(|transport| {
         let cluster = Cluster::default();
         cluster.0.store(true, Ordering::SeqCst);
@@ -192,7 +195,7 @@ struct Settings {
 }
 
 #[test]
-fn a_provider_may_log_in_while_it_is_configured() {
+fn provider_may_log_in_during_configuration() {
     everywhere(|transport| {
         let token: Arc<RwLock<String>> = Arc::default();
         let kept = Arc::clone(&token);

@@ -19,7 +19,7 @@ fn file(folder: &Path, arguments: &str) -> String {
 }
 
 #[test]
-fn fw_23_a_provider_is_driven_through_steps_in_process_and_over_both_protocols() {
+fn fw_23_test_steps_run_in_process_and_over_both_protocols() {
     for transport in [Transport::InProcess, Transport::Protocol(Protocol::V5), Transport::Protocol(Protocol::V6)] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
@@ -48,6 +48,7 @@ fn fw_23_a_provider_is_driven_through_steps_in_process_and_over_both_protocols()
         assert!(project.plan().unwrap().actions().is_empty());
         assert!(project.import("files_file.a", "b").err().unwrap().say("already"));
         project.forget("files_file.a").unwrap();
+        // The file does not exist, so there is nothing to import.
         assert!(project.import("files_file.a", "nowhere").is_err());
         project.import("files_file.a", "b").unwrap();
 
@@ -60,7 +61,7 @@ fn fw_23_a_provider_is_driven_through_steps_in_process_and_over_both_protocols()
 }
 
 #[test]
-fn fw_23_the_tutorials_provider_keeps_the_rules() {
+fn fw_23_tutorial_provider_passes_the_audit() {
     let folder = tempfile::tempdir().unwrap();
     let started = provider();
     let block = started.schema().unwrap().config.block.clone();
@@ -68,6 +69,7 @@ fn fw_23_the_tutorials_provider_keeps_the_rules() {
     let options = Options { provider_config: Some(config), configurations: 40, ..Options::default() };
     let report = audit(&|| Ok(provider()), &options, &mut |_| ()).unwrap();
     assert!(!report.has_errors(), "{report}");
+    // Most generated configurations must be valid, or the audit would have tested nothing.
     assert!(report.types[0].lived > 20, "{report}");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "what was made is gone");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "audited objects are deleted");
 }

@@ -52,6 +52,7 @@ impl ModelStateStore for Shelves {
     type States = Shelf;
 
     async fn open(&self, config: Room) -> Result<Shelf, ProviderDiagnostic> {
+        // An error of opening, as opposed to that of the validator above.
         if config.name == "moon" {
             return Err(ProviderDiagnostic::error("Too far", "Name a room that is near."));
         }
@@ -67,7 +68,7 @@ struct Shelf {
 }
 
 impl Shelf {
-    fn place(&self, id: &str) -> String {
+    fn key(&self, id: &str) -> String {
         if self.fault == Fault::MixesUp { "all".to_owned() } else { id.to_owned() }
     }
 }
@@ -75,12 +76,13 @@ impl Shelf {
 impl States for Shelf {
     async fn read(&self, id: &str) -> Result<Option<Vec<u8>>, ProviderDiagnostic> {
         assert!(self.fault != Fault::Panics, "the shelf fell down");
-        Ok(self.states.lock().unwrap().get(&self.place(id)).cloned())
+        Ok(self.states.lock().unwrap().get(&self.key(id)).cloned())
     }
 
     async fn write(&self, id: &str, content: Arc<[u8]>) -> Result<(), ProviderDiagnostic> {
+        // One byte less than the state that the test helper writes for this purpose.
         let kept = if self.fault == Fault::Cuts { content.len().min(255) } else { content.len() };
-        self.states.lock().unwrap().insert(self.place(id), content[..kept].to_vec());
+        self.states.lock().unwrap().insert(self.key(id), content[..kept].to_vec());
         Ok(())
     }
 
@@ -91,7 +93,7 @@ impl States for Shelf {
 
     async fn delete(&self, id: &str) -> Result<(), ProviderDiagnostic> {
         if self.fault != Fault::NeverForgets {
-            self.states.lock().unwrap().remove(&self.place(id));
+            self.states.lock().unwrap().remove(&self.key(id));
         }
         Ok(())
     }
@@ -120,6 +122,7 @@ impl States for Shelf {
 
 fn shelf_in(room: &str, fault: Fault, transport: Transport) -> Result<Store, groma_framework_testing::Problems> {
     let provider = move || Arc::new(Bundle::new().state_store(TYPE, Shelves(fault)).build().unwrap()) as _;
+    // Pieces smaller than the states, so that they travel in several.
     let config = [("name", Value::string(room)), ("piece", Value::number(100))];
     Store::open("example/shelf", provider, transport, TYPE, config)
 }
@@ -131,21 +134,22 @@ fn shelf(fault: Fault, transport: Transport) -> Store {
 const TRANSPORTS: [Transport; 2] = [Transport::InProcess, Transport::Protocol(Protocol::V6)];
 
 #[test]
-fn a_state_store_on_structs_keeps_what_hosts_rely_on() {
+fn store_on_structs_keeps_all_guarantees() {
     for transport in TRANSPORTS {
         assert_eq!(shelf(Fault::None, transport).broken_promises().unwrap(), [""; 0], "{transport:?}");
     }
 }
 
 #[test]
-fn what_a_state_store_does_not_keep_is_told() {
-    let told = |fault| shelf(fault, Transport::Protocol(Protocol::V6)).broken_promises().unwrap();
-    assert_eq!(told(Fault::Cuts), ["a state of 256 bytes is read as it was written"]);
-    assert!(told(Fault::MixesUp).contains(&"a state stays as it is while another is written".to_owned()));
-    assert_eq!(told(Fault::ListsNothing), ["each state that was written is listed once"]);
-    assert!(told(Fault::LocksAlways).contains(&"a lock that somebody has is not given to another".to_owned()));
-    assert!(told(Fault::UnlocksAlways).contains(&"a lock is not given back by another id".to_owned()));
-    assert!(told(Fault::NeverForgets).contains(&"a state that was deleted is not listed".to_owned()));
+fn store_reports_broken_guarantees() {
+    let broken = |fault| shelf(fault, Transport::Protocol(Protocol::V6)).broken_promises().unwrap();
+    // The other contents, of 207 and 3 bytes, are shorter than the cut.
+    assert_eq!(broken(Fault::Cuts), ["a state of 256 bytes is read as it was written"]);
+    assert!(broken(Fault::MixesUp).contains(&"a state stays as it is while another is written".to_owned()));
+    assert_eq!(broken(Fault::ListsNothing), ["each state that was written is listed once"]);
+    assert!(broken(Fault::LocksAlways).contains(&"a lock that somebody has is not given to another".to_owned()));
+    assert!(broken(Fault::UnlocksAlways).contains(&"a lock is not given back by another id".to_owned()));
+    assert!(broken(Fault::NeverForgets).contains(&"a state that was deleted is not listed".to_owned()));
 }
 
 #[test]
@@ -153,13 +157,14 @@ fn fw_21_a_state_store_that_panics_fails_the_one_call() {
     for transport in TRANSPORTS {
         let store = shelf(Fault::Panics, transport);
         assert!(store.read("a").unwrap_err().say("the shelf fell down"));
+        // The panic fails one call only, and the store stays usable.
         store.write("a", b"content").unwrap();
         assert_eq!(store.list().unwrap(), ["a"]);
     }
 }
 
 #[test]
-fn what_speaks_against_the_configuration_of_a_store_is_told() {
+fn store_configuration_errors_are_reported() {
     for transport in TRANSPORTS {
         assert!(shelf_in("moon", Fault::None, transport).err().unwrap().say("Too far"));
         assert!(shelf_in("attic", Fault::None, transport).err().unwrap().say("It is wet there."));
@@ -167,7 +172,7 @@ fn what_speaks_against_the_configuration_of_a_store_is_told() {
 }
 
 #[test]
-fn a_store_that_was_not_configured_says_so_and_touches_nothing() {
+fn unconfigured_store_refuses_calls() {
     let server = Bundle::new().state_store(TYPE, Shelves(Fault::None)).build().unwrap();
     let request = StateRequest { type_name: TYPE.into(), state_id: "a".to_owned() };
     let problems = server.read_state(request).wait().diagnostics;
@@ -208,7 +213,7 @@ impl StateStore for Stone {
 }
 
 #[test]
-fn stores_on_structs_and_on_values_mix_and_each_name_is_there_once() {
+fn stores_on_structs_and_values_mix_and_names_are_unique() {
     let stone = || Stone(Room::schema().build().unwrap());
     let both = move || Bundle::new().state_store(TYPE, Shelves(Fault::None)).plain_state_store("shelf_stone", stone());
     let provider = move || Arc::new(both().build().unwrap()) as Arc<dyn Provider>;
@@ -216,6 +221,7 @@ fn stores_on_structs_and_on_values_mix_and_each_name_is_there_once() {
     let transport = Transport::Protocol(Protocol::V6);
     let store = Store::open("example/shelf", provider, transport, "shelf_stone", config).unwrap();
     assert_eq!(store.read("default").unwrap(), b"engraved");
+    // Locks are optional for stores.
     assert_eq!(store.lock("default", "apply").unwrap(), None);
     assert!(store.write("default", b"other").unwrap_err().say("It takes no other words."));
     let twice = both().plain_state_store(TYPE, stone()).build().err().unwrap();
@@ -223,7 +229,7 @@ fn stores_on_structs_and_on_values_mix_and_each_name_is_there_once() {
 }
 
 #[test]
-fn the_older_version_of_the_protocol_has_no_state_stores() {
+fn protocol_5_has_no_state_stores() {
     let problems = shelf_in("cellar", Fault::None, Transport::Protocol(Protocol::V5)).err().unwrap();
     assert!(problems.say("has no state store named shelf_store"), "{problems}");
 }

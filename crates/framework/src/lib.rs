@@ -77,44 +77,33 @@
 //! # }
 //! ```
 
-mod action;
-mod data_source;
 mod definition;
-mod ephemeral;
-mod frozen;
 mod matching;
 pub mod model;
 pub mod modifier;
-mod not_yet;
 mod private;
 pub mod resource;
 mod rewrite;
 pub mod schema;
 mod server;
-mod state_store;
 mod stopping;
-mod stored;
 pub mod typed;
 
-pub use crate::action::ListResource;
-pub use action::Action;
-pub use data_source::{DataSource, ReadDataRequest, ReadDataResponse};
-pub use definition::Definition;
-pub use ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
+pub use definition::{
+    Action, DataSource, Definition, EphemeralResource, ListResource, OpenResponse, ReadDataRequest, ReadDataResponse,
+    RenewResponse, StateStore,
+};
 pub use matching::match_by_attributes;
 pub use model::{Field, Maybe, Model};
 pub use modifier::PlanModifier;
-pub use not_yet::NotYet;
 pub use private::PrivateData;
 pub use resource::{
-    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
-    ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
+    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, NotYet,
+    ObjectResponse, ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest, decode_stored,
 };
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;
-pub use state_store::StateStore;
 pub use stopping::{Stopping, Stops};
-pub use stored::decode_stored;
 pub use typed::{
     Bundle, Call, Function, Invoked, Lease, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
     ModelResource, ModelStateStore, Reading, Search, States,
@@ -129,7 +118,7 @@ pub use groma_plugin::{server::log, transport::LogLevel};
 /// Values and their types, as providers meet them.
 pub use groma_value as value;
 
-// What every provider needs of the layer below.
+// The types of the lower layer that every provider needs.
 pub use groma_provider::Name;
 pub use groma_provider::{
     ActionProgress, Answer, CallFate, CallFunctionRequest, ClientCapabilities, ConfigureRequest,

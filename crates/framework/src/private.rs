@@ -1,18 +1,18 @@
-//! The private data of a provider for an object, which is never shown.
+//! The private data of a provider for an object, which users never see.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use groma_provider::Private;
 
-/// Texts by name, kept with an object from one call to the next: in the plan, in the state, and through the journal of an
-/// interrupted apply (idempotency tokens belong here).
+/// Named strings that are kept with an object between calls: in the plan, in the state, and in the journal of an
+/// interrupted apply. Idempotency tokens belong here.
 ///
-/// The values are not shown by [`fmt::Debug`]: they may be secrets.
+/// [`fmt::Debug`] hides the values, which may be secrets.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PrivateData {
     entries: BTreeMap<String, String>,
-    /// The private data of other code than this framework: preserved as long as nothing is set here.
+    /// The private data of code other than this framework, preserved until an entry is set here.
     foreign: Option<Private>,
 }
 
@@ -22,20 +22,21 @@ impl PrivateData {
         Self::default()
     }
 
-    /// Reads what [`PrivateData::encode`] wrote. Bytes that something else wrote count as empty, and are kept until an
-    /// entry is set.
+    /// Decodes the output of [`PrivateData::encode`]. Other bytes count as empty, and are kept until an entry is set.
     pub fn decode(bytes: &Private) -> Self {
         if bytes.is_empty() {
             return Self::default();
         }
         match serde_json::from_slice(bytes) {
             Ok(entries) => Self { entries, foreign: None },
+            // Another implementation of the provider may have written the object, with a format of its own.
             Err(_) => Self { entries: BTreeMap::new(), foreign: Some(bytes.clone()) },
         }
     }
 
-    /// The bytes to be kept: a JSON object, or nothing at all when there is no entry.
+    /// Encodes the entries as a JSON object; empty if there is no entry.
     pub fn encode(&self) -> Private {
+        // Nothing at all rather than "{}", so that a provider without private data stores none.
         if self.entries.is_empty() {
             return self.foreign.clone().unwrap_or_default();
         }
@@ -48,12 +49,12 @@ impl PrivateData {
         self.entries.get(name).map(String::as_str)
     }
 
-    /// Keeps `value` as the entry `name`.
+    /// Sets the entry `name` to `value`.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.entries.insert(name.into(), value.into());
     }
 
-    /// Takes the entry `name` out.
+    /// Removes the entry `name`.
     pub fn remove(&mut self, name: &str) -> Option<String> {
         self.entries.remove(name)
     }
@@ -66,6 +67,7 @@ impl PrivateData {
 
 impl fmt::Debug for PrivateData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Keys only: values may be secrets.
         f.debug_set().entries(self.entries.keys()).finish()
     }
 }
@@ -75,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_survive_and_nothing_is_nothing() {
+    fn entries_round_trip_and_empty_data_has_no_bytes() {
         assert!(PrivateData::new().encode().is_empty());
         let mut private = PrivateData::new();
         private.set("token", "secret");
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_bytes_are_kept_until_something_is_set() {
+    fn foreign_bytes_are_kept_until_an_entry_is_set() {
         let bytes: Private = Private::from(&b"\x01other"[..]);
         let mut private = PrivateData::decode(&bytes);
         assert!(private.is_empty());

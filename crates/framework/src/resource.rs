@@ -1,22 +1,21 @@
-//! The author's side of managed resources.
+//! The trait of managed resources, with its requests and responses.
 
 use std::sync::Arc;
 
-use groma_provider::{Answer, Deferred, ImportTarget, ProviderDiagnostic, ProviderDiagnostics};
-use groma_value::{Path, Value};
+use groma_provider::{Answer, ClientCapabilities, Deferred, ImportTarget, ProviderDiagnostic, ProviderDiagnostics};
+use groma_value::{Path, Type, Value, json};
 
 use crate::model::{Field, Maybe, Model, ModelError};
-use crate::stored::decode_stored;
-use crate::{NotYet, PrivateData, ResourceSchema};
+use crate::{PrivateData, ResourceSchema};
 
-/// A configuration to be checked.
+/// The request to validate a configuration.
 #[derive(Clone, Debug)]
 pub struct ValidateRequest {
     /// The configuration; may hold unknown values.
     pub config: Value,
 }
 
-/// A plan to be adjusted (FW-12).
+/// The request to modify a plan (FW-12).
 #[derive(Clone, Debug)]
 pub struct ModifyPlanRequest {
     /// The configuration; null when the object is to be deleted.
@@ -27,31 +26,30 @@ pub struct ModifyPlanRequest {
     pub state: Value,
     /// The private data of the object.
     pub private: PrivateData,
-    /// The attributes whose modifiers ask for a new object.
+    /// The attributes whose modifiers require a replacement.
     pub requires_replace: Vec<Path>,
 }
 
 impl ModifyPlanRequest {
-    /// The attribute `name` as planned so far: a struct cannot hold a plan whose required values are not known yet, and
-    /// this can.
+    /// Returns the planned value of the attribute `name`. Unlike a struct, it can be unknown although it is required.
     ///
     /// # Errors
     ///
-    /// It holds something else.
+    /// Fails if the attribute has another type.
     pub fn planned<T: Field>(&self, name: &str) -> Result<Maybe<T>, ModelError> {
         attribute(&self.plan, name)
     }
 
-    /// The attribute `name` as it is now.
+    /// Returns the prior value of the attribute `name`.
     ///
     /// # Errors
     ///
-    /// It holds something else.
+    /// Fails if the attribute has another type.
     pub fn current<T: Field>(&self, name: &str) -> Result<Maybe<T>, ModelError> {
         attribute(&self.state, name)
     }
 
-    /// The response that changes nothing.
+    /// Returns the response that leaves the plan unchanged.
     pub fn unchanged(self) -> ModifyPlanResponse {
         ModifyPlanResponse {
             plan: self.plan,
@@ -66,23 +64,23 @@ impl ModifyPlanRequest {
 /// The result of adjusting a plan.
 #[derive(Clone, Debug)]
 pub struct ModifyPlanResponse {
-    /// The plan; null, and only null, when the object is to be deleted.
+    /// The plan; null if and only if the object is to be deleted.
     pub plan: Value,
-    /// The private data for create, update or delete: an idempotency token belongs here, so that a request can be repeated
-    /// after a crash.
+    /// The private data for create, update or delete. An idempotency token belongs here, so that a request can be
+    /// repeated after a crash.
     pub private: PrivateData,
-    /// The attributes that need a new object.
+    /// The attributes that require a replacement.
     pub requires_replace: Vec<Path>,
-    /// That this cannot be planned yet: the plan is a guess then.
+    /// The reason why the change cannot be planned yet; the plan is then an estimate.
     pub not_yet: Option<NotYet>,
     /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
 impl ModifyPlanResponse {
-    /// Plans `value` for the attribute `name`, unless the object is to be deleted. What the configuration sets must
-    /// stay as it is.
+    /// Plans `value` for the attribute `name`, unless the object is to be deleted. Configured values must not change.
     pub fn set(&mut self, name: &str, value: &impl Field) {
+        // The plan of a deletion is null and must stay null (FW-13).
         let Some(plan) = self.plan.as_object() else { return };
         let one = |(own, planned): (&crate::Name, &Value)| {
             (own.clone(), if **own == *name { value.to_value() } else { planned.clone() })
@@ -90,23 +88,23 @@ impl ModifyPlanResponse {
         self.plan = Value::object(plan.iter().map(one).collect::<Vec<_>>());
     }
 
-    /// A change of the attribute `name` needs a new object.
+    /// Requires a replacement because of the attribute `name`.
     pub fn replace_for(&mut self, name: &str) {
         self.requires_replace.push(Path::root().attribute(name));
     }
 
-    /// Tells the user something.
+    /// Adds a warning for the user.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// Leaves the change to a later run, if the host does such things, and refuses it with `problem` if not. The plan
-    /// is then a guess.
+    /// Defers the change to a later run if the host supports that, and fails with `problem` otherwise. The plan is then
+    /// an estimate.
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) {
         self.not_yet = Some(NotYet::new(reason, problem));
     }
 
-    /// Refuses the plan with an error.
+    /// Adds an error, which prevents the plan.
     pub fn refuse(&mut self, problem: impl Into<ProviderDiagnostic>) {
         self.diagnostics.push(problem.into());
     }
@@ -117,7 +115,7 @@ fn attribute<T: Field>(object: &Value, name: &str) -> Result<Maybe<T>, ModelErro
     Maybe::from_value(&value, &mut Path::root().attribute(name))
 }
 
-/// An object to be created.
+/// The request to create an object.
 #[derive(Clone, Debug)]
 pub struct CreateRequest {
     /// The configuration, wholly known; the only place of write-only values.
@@ -128,73 +126,74 @@ pub struct CreateRequest {
     pub private: PrivateData,
 }
 
-/// An object to be changed.
+/// The request to update an object.
 #[derive(Clone, Debug)]
 pub struct UpdateRequest {
     /// The configuration, wholly known; the only place of write-only values.
     pub config: Value,
     /// The planned object with all values known.
     pub plan: Value,
-    /// The object now: what differs from the plan is what changes.
+    /// The prior object; its differences from the plan are the changes.
     pub state: Value,
     /// The private data of the plan.
     pub private: PrivateData,
-    /// Its identity as planned.
+    /// The identity of the object in the plan.
     pub identity: Option<Value>,
 }
 
 impl UpdateRequest {
-    /// The top-level attributes in which plan and state differ, by name.
+    /// Returns the names of the top-level attributes that differ between plan and state.
     pub fn changed(&self) -> Vec<&str> {
+        // Both are objects in an update; anything else has no attributes to compare.
         let (Some(plan), Some(state)) = (self.plan.as_object(), self.state.as_object()) else { return Vec::new() };
         let differs = |name: &str, value: &Value| state.get(name) != Some(value);
         plan.iter().filter(|(name, value)| differs(name, value)).map(|(name, _)| &**name).collect()
     }
 }
 
-/// An object to be deleted.
+/// The request to delete an object.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
-    /// The current object.
+    /// The object of the state, which is to be deleted.
     pub state: Value,
     /// The private data of the plan.
     pub private: PrivateData,
 }
 
-/// An object to be read.
+/// The request to read an object.
 #[derive(Clone, Debug)]
 pub struct ReadRequest {
-    /// The object as last known.
+    /// The object of the state.
     pub state: Value,
     /// The private data of the object.
     pub private: PrivateData,
-    /// Its identity as last known.
+    /// The identity of the state.
     pub identity: Option<Value>,
 }
 
 /// The object after a create, an update, a read or an import.
 #[derive(Clone, Debug)]
 pub struct ObjectResponse {
-    /// The object, or `None` if it does not exist. After an error the host records the object nevertheless, because an existing
-    /// object must not be forgotten (LC-16).
+    /// The object, or `None` if it does not exist. After an error the host records the object nevertheless, because an
+    /// existing object must not be forgotten (LC-16).
     pub state: Option<Value>,
     /// The private data of the object.
     pub private: PrivateData,
     /// The identity of the object.
     pub identity: Option<Value>,
-    /// That a read or an import cannot say yet.
+    /// The reason why a read or an import has no result yet.
     pub not_yet: Option<NotYet>,
     /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
 impl ObjectResponse {
-    /// The object as it is now.
+    /// Creates the response for an existing object.
     pub fn found(state: Value, private: PrivateData) -> Self {
         Self { state: Some(state), private, ..Self::gone() }
     }
 
-    /// There is no object (any more).
+    /// Creates the response for an object that does not exist (any more).
     pub fn gone() -> Self {
         Self {
             state: None,
@@ -210,7 +209,7 @@ impl ObjectResponse {
         Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::gone() }
     }
 
-    /// It failed, and nothing was made or changed.
+    /// Creates the response of a call that failed without any effect.
     pub fn failed(diagnostic: ProviderDiagnostic) -> Self {
         Self { diagnostics: diagnostic.into(), ..Self::gone() }
     }
@@ -227,7 +226,7 @@ impl ObjectResponse {
         self
     }
 
-    /// Adds a diagnostic.
+    /// Adds a diagnostic to the response.
     #[must_use]
     pub fn with(mut self, diagnostic: ProviderDiagnostic) -> Self {
         self.diagnostics.push(diagnostic);
@@ -235,14 +234,14 @@ impl ObjectResponse {
     }
 }
 
-/// An object to be taken over.
+/// The request to import an object.
 #[derive(Clone, Debug)]
 pub struct ImportRequest {
     /// The import identifier or identity.
     pub target: ImportTarget,
 }
 
-/// A stored object to be brought to the shape of the schema.
+/// The request to upgrade a stored object.
 #[derive(Clone, Debug)]
 pub struct UpgradeRequest {
     /// The schema version it was stored with.
@@ -252,12 +251,12 @@ pub struct UpgradeRequest {
 }
 
 impl UpgradeRequest {
-    /// The stored object as a struct, which has the shape of its version. Attributes that the struct does not have are
-    /// dropped, and those that are missing are null.
+    /// Returns the stored object as a struct with the attributes of its version. Attributes that the struct lacks are
+    /// dropped, and missing ones are null.
     ///
     /// # Errors
     ///
-    /// The struct cannot hold it.
+    /// Fails if the struct cannot hold it.
     pub fn stored<M: Model>(&self) -> Result<M, ProviderDiagnostic> {
         Ok(M::of(&decode_stored(&self.raw_state, &M::ty())?)?)
     }
@@ -268,7 +267,7 @@ impl UpgradeRequest {
 pub struct MoveRequest {
     /// The provider that the object belongs to, as an address: `registry.terraform.io/hashicorp/null`.
     pub source_provider: String,
-    /// Its resource type there.
+    /// The resource type that the object has in the source provider.
     pub source_type: crate::Name,
     /// The schema version it was stored with.
     pub version: u64,
@@ -276,17 +275,17 @@ pub struct MoveRequest {
     pub raw_state: Arc<str>,
     /// The private data of the object, if this framework wrote it.
     pub private: PrivateData,
-    /// Its identity as stored: JSON.
+    /// Its stored identity as JSON.
     pub identity: Option<Arc<str>>,
 }
 
 impl MoveRequest {
-    /// The stored object as a struct, which has the shape of its type there. Attributes that the struct does not have
-    /// are dropped, and those that are missing are null.
+    /// Returns the stored object as a struct with the attributes of its previous type. Attributes that the struct lacks
+    /// are dropped, and missing ones are null.
     ///
     /// # Errors
     ///
-    /// The struct cannot hold it.
+    /// Fails if the struct cannot hold it.
     pub fn stored<M: Model>(&self) -> Result<M, ProviderDiagnostic> {
         Ok(M::of(&decode_stored(&self.raw_state, &M::ty())?)?)
     }
@@ -294,8 +293,8 @@ impl MoveRequest {
 
 /// A resource type. All but the schema, create, read and delete have defaults.
 ///
-/// Objects are dynamic values of the schema's implied type. Every method answers at once ([`Answer::ready`]) or later
-/// ([`Answer::pending`]); a panic in any of them becomes an error of that one call (FW-21).
+/// Objects are dynamic values of the schema's implied type. Every method returns its result at once ([`Answer::ready`])
+/// or later ([`Answer::pending`]). A panic becomes an error of that one call (FW-21).
 pub trait Resource: Send + Sync {
     /// Returns the schema of the resource.
     fn schema(&self) -> &ResourceSchema;
@@ -306,7 +305,7 @@ pub trait Resource: Send + Sync {
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also asked about deletions (FW-13).
+    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also called for deletions (FW-13).
     fn modify_plan(&self, request: ModifyPlanRequest) -> Answer<'_, ModifyPlanResponse> {
         Answer::ready(request.unchanged())
     }
@@ -314,10 +313,10 @@ pub trait Resource: Send + Sync {
     /// Creates the planned object.
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse>;
 
-    /// Finds out what the object is like now.
+    /// Reads the current object from the service.
     fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse>;
 
-    /// [`read`](Resource::read) of several objects, one response each in the order of the requests.
+    /// Like [`read`](Resource::read) for several objects, with one response for each in the order of the requests.
     fn read_many(&self, requests: Vec<ReadRequest>) -> Answer<'_, Vec<ObjectResponse>> {
         Answer::sequence(requests, |request| self.read(request))
     }
@@ -327,7 +326,7 @@ pub trait Resource: Send + Sync {
         1
     }
 
-    /// Changes the object. Types whose every change needs a new object have no use for it.
+    /// Updates the object. Not called for types whose every change requires a replacement.
     fn update(&self, request: UpdateRequest) -> Answer<'_, ObjectResponse> {
         Answer::ready(ObjectResponse::failed_with(
             request.state,
@@ -340,10 +339,10 @@ pub trait Resource: Send + Sync {
         ))
     }
 
-    /// Deletes the object. No errors mean that it is gone.
+    /// Deletes the object. Without errors it no longer exists.
     fn delete(&self, request: DeleteRequest) -> Answer<'_, ProviderDiagnostics>;
 
-    /// Finds an existing object. As much of it is needed as [`read`](Resource::read) wants.
+    /// Finds an existing object. The result needs only the attributes that [`read`](Resource::read) requires.
     fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
         let _ = request;
         Answer::ready(ObjectResponse::failed(ProviderDiagnostic::error(
@@ -352,19 +351,93 @@ pub trait Resource: Send + Sync {
         )))
     }
 
-    /// Brings a stored object to the shape of the schema: by default attributes that the schema does not have are
-    /// dropped, and those that are missing are null.
+    /// Upgrades a stored object to the current schema. By default attributes that the schema lacks are dropped, and
+    /// missing ones are null.
     ///
     /// # Errors
     ///
-    /// What makes the stored object unusable.
+    /// Fails if the stored object cannot be used.
     fn upgrade(&self, request: UpgradeRequest) -> Result<Value, ProviderDiagnostic> {
         decode_stored(&request.raw_state, self.schema().block().implied_type())
     }
 
-    /// Makes an object of another type one of this type; nothing for types it does not know.
+    /// Converts an object of another type to this type; `None` for unsupported types.
     fn move_from(&self, request: MoveRequest) -> Option<Answer<'_, ObjectResponse>> {
         let _ = request;
         None
+    }
+}
+
+/// The reason why a call cannot be answered yet: for example, the object's cluster does not exist, or an essential
+/// argument is unknown. A host that supports deferred changes receives the reason and repeats the call in a later run;
+/// any other host receives the problem as an error. Providers need not distinguish the two.
+///
+/// Reads, plans, imports, data sources and ephemeral resources can be deferred. An apply must succeed or fail.
+#[derive(Clone, Debug)]
+pub struct NotYet {
+    reason: Deferred,
+    problem: ProviderDiagnostic,
+}
+
+impl NotYet {
+    /// Creates a deferral for `reason`; `problem` describes it for hosts without deferred changes.
+    pub fn new(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
+        Self { reason, problem: problem.into() }
+    }
+
+    /// Stores the deferral in `place` and returns its problem.
+    pub(crate) fn noted(self, place: &mut Option<Self>) -> ProviderDiagnostic {
+        place.insert(self).problem.clone()
+    }
+
+    /// Returns the reason to a host that can defer changes; otherwise adds the problem to `diagnostics`.
+    pub(crate) fn report(self, host: ClientCapabilities, diagnostics: &mut ProviderDiagnostics) -> Option<Deferred> {
+        // A host that did not allow deferral treats the reason as an error of the provider.
+        if host.deferral_allowed {
+            return Some(self.reason);
+        }
+        diagnostics.push(self.problem);
+        None
+    }
+}
+
+/// Decodes a stored object of the type `ty`. Attributes that the type lacks are dropped, and missing ones are null.
+///
+/// # Errors
+///
+/// Fails if the text is not JSON, or if an attribute has a value of another type.
+pub fn decode_stored(raw: &str, ty: &Type) -> Result<Value, ProviderDiagnostic> {
+    let unreadable = |problem: &dyn std::fmt::Display| {
+        ProviderDiagnostic::error(
+            "Unable to Read Previously Saved State",
+            format!(
+                "The stored object does not fit the schema of its type: {problem}. An upgrade of its shape is missing."
+            ),
+        )
+    };
+    // Lenient about attributes, because providers add and remove them without a new schema version.
+    json::from_stored(raw.as_bytes(), ty).map_err(|problem| unreadable(&problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_attributes_are_dropped_and_new_ones_are_null() {
+        let ty = Type::object([("a", Type::String), ("list", Type::list(Type::object([("x", Type::Number)])))]);
+        let value = decode_stored(r#"{"gone": 1, "list": [{"x": 1, "y": 2}]}"#, &ty).unwrap();
+        assert!(value.has_type(&ty));
+        let object = value.as_object().unwrap();
+        assert!(object.get("a").unwrap().is_null());
+        assert_eq!(object.get("list").unwrap().as_slice().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn value_of_another_type_is_an_error() {
+        let ty = Type::object([("a", Type::Number)]);
+        let error = decode_stored(r#"{"a": []}"#, &ty).unwrap_err();
+        assert_eq!(error.summary, "Unable to Read Previously Saved State");
+        assert!(decode_stored("{", &ty).is_err());
     }
 }

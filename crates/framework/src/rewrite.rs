@@ -1,5 +1,5 @@
-//! One walk through an object that every part of the framework shares: over the slots of a schema, with the
-//! configuration, the plan and the prior state side by side.
+//! The walk through an object that all parts of the framework share: over the slots of a schema, with the
+//! configuration, the plan and the prior state in parallel.
 
 use groma_provider::{Block, Nesting, Slot, collection_like, match_set_elements};
 use groma_value::{Kind, Path, PathStep, Value};
@@ -7,7 +7,7 @@ use groma_value::{Kind, Path, PathStep, Value};
 use crate::ResourceSchema;
 use crate::schema::{RuleSet, SlotRules};
 
-/// One attribute or kind of nested block in its place.
+/// An attribute or nested block type at its position in the object.
 pub(crate) struct Visit<'a> {
     pub(crate) path: &'a Path,
     pub(crate) slot: &'a Slot,
@@ -19,9 +19,9 @@ pub(crate) struct Visit<'a> {
 
 /// The decision of a visitor about an attribute.
 pub(crate) enum Next {
-    /// This is its value; what is nested in it is visited too.
+    /// Sets the value, and visits nested attributes.
     Into(Value),
-    /// This is its value, as a whole.
+    /// Sets the value, and does not visit nested attributes.
     Past(Value),
 }
 
@@ -36,16 +36,18 @@ pub(crate) struct ObjectStates<'a> {
     pub(crate) state: &'a Value,
 }
 
-/// The plan with every attribute as `visit` wants it, outer before inner.
+/// Returns the plan after `visit` was called for every attribute, outer before inner ones.
 pub(crate) fn rewrite(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, visit: &mut Visitor<'_>) -> Value {
     object(block, rules, triple, &mut Path::root(), visit)
 }
 
 fn object(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, path: &mut Path, visit: &mut Visitor<'_>) -> Value {
+    // Null and unknown objects have no attributes to visit.
     let Kind::Object(planned) = triple.plan.kind() else { return triple.plan.clone() };
     let (config, state) = (parts(triple.config), parts(triple.state));
     let slots = block.slots().iter().zip(&rules.slots).zip(planned.values()).enumerate();
     let values = slots.map(|(position, ((slot, slot_rules), plan))| {
+        // The counterpart of a new nested object does not exist; visitors then see null.
         let absent = slot.item.empty_value();
         let triple = ObjectStates {
             config: config.and_then(|values| values.get(position)).unwrap_or(absent),
@@ -62,6 +64,7 @@ fn object(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, path: &mut P
             state: triple.state,
         });
         let value = match (next, slot.item.nested(), &slot_rules.nested) {
+            // Inner values come from the outer value that the visitor decided on.
             (Next::Into(plan), Some((nesting, block)), Some(rules)) => {
                 nested(nesting, block, rules, ObjectStates { plan: &plan, ..triple }, path, visit)
             }
@@ -114,8 +117,9 @@ fn nested(
         }
         (Nesting::Set, Kind::Set(planned)) => {
             let (config, state) = (sequence(triple.config), sequence(triple.state));
-            // FW-14: elements are known by what the configuration gives, not by where they happen to stand.
+            // FW-14: elements are matched by their configured attributes and not by their position.
             let of_config = inverted(&match_set_elements(block, config, planned), planned.len());
+            // Matched by the configured values: computed ones may be unknown in the plan and known in the state.
             let known_by: Vec<Value> = planned
                 .iter()
                 .zip(&of_config)
@@ -134,7 +138,7 @@ fn nested(
     collection_like(triple.plan, block, elements)
 }
 
-/// From "which planned element each configured one became" to "which configured element each planned one came from".
+/// Inverts the assignment of configured to planned elements.
 fn inverted(matches: &[Option<usize>], length: usize) -> Vec<Option<usize>> {
     let mut inverse = vec![None; length];
     for (from, to) in matches.iter().enumerate() {
@@ -165,13 +169,15 @@ fn keyed<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     }
 }
 
-/// `value` with the form of `prior` wherever an attribute's semantic equality says that the two mean the same.
+/// Returns `value`, with the prior value of each attribute that is semantically equal to it.
 pub(crate) fn keep_prior_form(schema: &ResourceSchema, value: &Value, prior: &Value) -> Value {
+    // Most schemas have no semantic equality, and their objects are returned without a walk.
     if !schema.rules().has.equality || value.is_null() || prior.is_null() || value == prior {
         return value.clone();
     }
     let triple = ObjectStates { config: value, plan: value, state: prior };
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
+        // Author code only compares real values; null and unknown mean the same as nothing.
         let comparable = |value: &Value| !value.is_null() && value.is_wholly_known();
         match &visit.rules.own.equality {
             Some(equal) if visit.plan != visit.state && comparable(visit.plan) && comparable(visit.state) => {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-/// The host's request that running operations end soon, after an interrupt. The host waits for running operations and keeps their
-/// results. A loop that waits for a service should end early with an error and with the object as it is.
+/// The host's request that running operations end soon, after an interrupt. The host waits for running operations and
+/// keeps their results. A loop that waits for a service should end early with an error and with the object as it is.
 #[derive(Clone, Default)]
 pub struct Stopping(Arc<StopRequest>);
 
@@ -23,13 +23,14 @@ impl Stopping {
         self.0.requested.load(Ordering::SeqCst)
     }
 
-    /// Waits until it is wanted: for a choice between that and what is waited for otherwise.
+    /// Waits until the host requests a stop, for use in `select`.
     pub async fn wanted(&self) {
         poll_fn(|context| {
             let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             if self.is_wanted() {
                 return Poll::Ready(());
             }
+            // A future that is polled repeatedly registers its waker once.
             if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
                 waiting.push(context.waker().clone());
             }
@@ -38,30 +39,32 @@ impl Stopping {
         .await;
     }
 
-    /// Sets the signal.
+    /// Sets the signal and wakes every waiting call.
     fn want(&self) {
         let waiting = {
             let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             self.0.requested.store(true, Ordering::SeqCst);
             std::mem::take(&mut *waiting)
         };
+        // After the lock is released, because a waker may poll the future at once.
         waiting.into_iter().for_each(Waker::wake);
     }
 }
 
-/// The signals of running calls. A request to stop applies to calls in flight; later ones are not affected: an attached
-/// process lives on after an interrupt.
+/// The signals of running calls. A request to stop applies to calls in flight and not to later ones, because an
+/// attached process continues to serve after an interrupt.
 #[derive(Clone, Debug, Default)]
 pub struct Stops(Arc<Mutex<Stopping>>);
 
 impl Stops {
-    /// For a call that begins now.
+    /// Returns the signal for a call that begins now.
     pub fn for_call(&self) -> Stopping {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Signals all calls in flight.
     pub fn stop(&self) {
+        // Replaced by a new signal, so that later calls are not stopped.
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).want();
     }
 }

@@ -17,8 +17,8 @@ fn main() -> std::io::Result<()> {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
             };
-            let place = diagnostic.subject.map(|span| file.position(span.start()));
-            let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
+            let position = diagnostic.subject.map(|span| file.position(span.start()));
+            let (line, column) = position.map_or((0, 0), |position| (position.line, position.column));
             println!("{path}:{line}:{column}: {severity}: {}", diagnostic.summary);
         }
     }

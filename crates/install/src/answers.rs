@@ -16,11 +16,11 @@ use crate::providers::{Archives, Download, Index, PackageMeta, Platform, SourceE
 pub struct Asked {
     /// The URL of the response; relative URLs in it are resolved against this.
     pub url: Url,
-    /// The requested provider.
+    /// The provider whose host or registry sent the response.
     pub provider: ProviderAddress,
-    /// The requested version.
+    /// The version that a description of a package is for.
     pub version: Version,
-    /// The requested platform.
+    /// The platform whose package is taken from a description.
     pub platform: Platform,
 }
 

@@ -43,15 +43,15 @@ pub enum DiscoveryError {
     /// The host answered with an error status.
     #[error("failed to request discovery document: {url} answered {status}")]
     Status {
-        /// The requested URL.
+        /// The URL of the document, without credentials.
         url: String,
-        /// The HTTP status.
+        /// The status that the host answered with.
         status: StatusCode,
     },
     /// The document is invalid.
     #[error("the discovery document of {host} is not valid: {reason}")]
     Document {
-        /// The host name.
+        /// The host of the discovery document.
         host: String,
         /// The problem with the document.
         reason: String,
@@ -67,17 +67,17 @@ pub enum ServiceError {
     /// The host does not offer the service.
     #[error("host {host} does not offer the service {service}")]
     NotOffered {
-        /// The host name.
+        /// The host that should offer the service.
         host: String,
-        /// The service ID.
+        /// The ID of the service with its version: `modules.v1`.
         service: String,
     },
     /// The description of the service is invalid.
     #[error("host {host} has an invalid description of the service {service}: {reason}")]
     Invalid {
-        /// The host name.
+        /// The host whose document describes the service.
         host: String,
-        /// The service ID.
+        /// The ID of the service with its version: `modules.v1`.
         service: String,
         /// The problem with the description.
         reason: String,
@@ -92,7 +92,7 @@ impl Discovery {
         Self { http, credentials, forced, known: Mutex::default() }
     }
 
-    /// The HTTP client.
+    /// The client that all requests to services share.
     pub fn http(&self) -> &Http {
         &self.http
     }
@@ -129,9 +129,11 @@ impl Discovery {
 
     async fn ask(&self, host: &str) -> Result<Services, DiscoveryError> {
         let url = document_of(host)?;
+        // Private registries require the token for the discovery document, too.
         let token = self.credentials.token(host).await?;
         let answer =
             self.http.get_with(&url, token.as_ref(), &[("accept", "application/json")], LARGEST_DOCUMENT).await?;
+        // A host without the document offers no services, which the caller reports for the service that it needs.
         if answer.status == StatusCode::NOT_FOUND {
             return Ok(Services { host: host.to_owned(), base: url, entries: Map::new() });
         }
@@ -140,9 +142,11 @@ impl Discovery {
         }
         let invalid = |reason: &str| DiscoveryError::Document { host: host.to_owned(), reason: reason.to_owned() };
         let kind = answer.header("content-type").unwrap_or_default();
+        // Login pages and error pages may answer with success and HTML.
         if kind.split(';').next().map(str::trim) != Some("application/json") {
             return Err(invalid(&format!("it is sent as {kind:?}, which should be \"application/json\"")));
         }
+        // Relative URLs are resolved against the final URL, after redirects.
         Services::read(host, answer.url, &answer.body)
     }
 }
@@ -203,6 +207,7 @@ impl Services {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(self.invalid(service, &format!("{text:?} is neither https nor http")));
         }
+        // Paths are appended to the URL, which a fragment would swallow.
         if url.fragment().is_some() {
             return Err(self.invalid(service, &format!("{text:?} has a fragment")));
         }

@@ -8,10 +8,14 @@ pub mod answers;
 pub mod archive;
 pub mod credentials;
 pub mod discovery;
-mod hex;
 pub mod http;
 pub mod login;
 pub mod modules;
 mod oci;
 pub mod providers;
 pub mod settings;
+
+/// Encodes bytes as lowercase hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

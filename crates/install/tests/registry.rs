@@ -49,6 +49,7 @@ fn serve(answers: HashMap<String, Answer>) -> String {
                 line.clear();
                 let _ = reader.read_line(&mut line);
             }
+            // The announced length is separate from the body, for downloads that end early.
             let Answer(status, length, body) = answers.get(&path).cloned().unwrap_or(Answer(404, 0, Vec::new()));
             let mut stream = reader.into_inner();
             let _ = write!(stream, "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
@@ -95,6 +96,7 @@ fn install_from(
     locks: &Locks,
 ) -> Result<Installation, String> {
     let options = HttpOptions {
+        // Failed requests are retried; the tests should not wait for that.
         first_pause: Duration::from_millis(1),
         timeout: Duration::from_secs(5),
         ..HttpOptions::default()
@@ -104,6 +106,7 @@ fn install_from(
         sources: Sources { methods: vec![Method::for_all(source)], discovery },
         store: Store::new(root.join("providers")),
         cache,
+        // Fixed, because the package of the tests is for this platform.
         platform: Platform { os: "linux".to_owned(), arch: "amd64".to_owned() },
         command: "groma".to_owned(),
     };
@@ -125,7 +128,7 @@ fn refused(answers: HashMap<String, Answer>, reason: &str) {
 }
 
 #[test]
-fn a_signed_package_is_installed_and_locked() {
+fn signed_package_is_installed_and_locked() {
     let folder = tempfile::tempdir().unwrap();
     let result = install(registry(NAME, &hex(PACKAGE), KEY), folder.path(), &Locks::default()).unwrap();
     let package = folder.path().join("providers/example.com/acme/tool/1.2.0/linux_amd64");
@@ -136,14 +139,14 @@ fn a_signed_package_is_installed_and_locked() {
     let schemes: Vec<&str> = lock.hashes.iter().map(|hash| &hash[..3]).collect();
     assert_eq!(schemes, ["h1:", "zh:", "zh:"]);
 
-    // The same again needs no package, and one that was changed is fetched anew.
+    // A second installation downloads nothing, except for a package that was changed.
     std::fs::write(package.join("terraform-provider-tool_v1.2.0"), "changed").unwrap();
     install(registry(NAME, &hex(PACKAGE), KEY), folder.path(), &result.locks).unwrap();
     assert_ne!(std::fs::read(package.join("terraform-provider-tool_v1.2.0")).unwrap(), b"changed");
 }
 
 #[test]
-fn a_registry_with_very_many_versions_is_not_waited_for() {
+fn many_versions_are_compared_quickly() {
     let folder = tempfile::tempdir().unwrap();
     let mut answers = registry(NAME, &hex(PACKAGE), KEY);
     let many: Vec<String> = (0..100_000).map(|patch| format!(r#"{{"version": "0.9.{patch}"}}"#)).collect();
@@ -151,15 +154,16 @@ fn a_registry_with_very_many_versions_is_not_waited_for() {
     answers.insert("/acme/tool/versions".to_owned(), whole(versions));
     let begun = std::time::Instant::now();
     install(answers, folder.path(), &Locks::default()).unwrap();
-    // Comparing each with each takes minutes.
+    // A comparison of all pairs would take minutes.
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 #[test]
-fn a_package_other_than_the_locked_one_is_refused() {
+fn package_that_differs_from_the_lock_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut result = install(registry(NAME, &hex(PACKAGE), KEY), folder.path(), &Locks::default()).unwrap();
     for lock in result.locks.providers.values_mut() {
+        // A valid hash of something else: "other" in base 64.
         lock.hashes = vec!["h1:b3RoZXI=".into()];
     }
     let empty = tempfile::tempdir().unwrap();
@@ -168,9 +172,10 @@ fn a_package_other_than_the_locked_one_is_refused() {
 }
 
 #[test]
-fn signatures_of_others_are_refused() {
+fn signatures_of_other_keys_are_refused() {
     refused(registry(NAME, &hex(PACKAGE), OTHER_KEY), "error checking signature");
     let mut answers = registry(NAME, &hex(PACKAGE), KEY);
+    // A changed list with the original signature, as an attacker without the key could serve it.
     answers.insert("/files/SHA256SUMS".to_owned(), whole(format!("{}  {NAME}\n", hex(b"else"))));
     refused(answers, "error checking signature: it does not match");
 }
@@ -184,7 +189,8 @@ fn wrong_checksums_are_refused() {
 }
 
 #[test]
-fn an_archive_that_leaves_its_folder_is_refused_although_it_is_signed() {
+fn signed_archive_with_paths_outside_is_refused() {
+    // The signature proves who made the archive, and not that it is harmless.
     let mut answers = registry("evil.zip", &hex(EVIL), KEY);
     answers.insert("/files/package.zip".to_owned(), whole(EVIL));
     refused(answers, "would be written outside");
@@ -207,7 +213,7 @@ fn truncated_downloads_and_failing_servers_are_refused() {
 }
 
 #[test]
-fn documents_behind_the_list_of_versions_are_refused_where_they_are_not_what_they_should_be() {
+fn invalid_package_documents_are_refused() {
     let download = "/acme/tool/1.2.0/download/linux/amd64";
     let other_version = "terraform-provider-tool_1.3.0_linux_amd64.zip";
     let faults = [
@@ -224,7 +230,7 @@ fn documents_behind_the_list_of_versions_are_refused_where_they_are_not_what_the
         answers.insert(path.to_owned(), answer);
         refused(answers, reason);
     }
-    // A signed list that is about another version.
+    // A signed list of another version.
     refused(registry(other_version, &hex(PACKAGE), KEY), other_version);
 }
 
@@ -239,7 +245,7 @@ fn download(change: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>)
 }
 
 #[test]
-fn a_document_about_another_package_is_refused() {
+fn document_about_another_package_is_refused() {
     for field in ["filename", "shasum", "download_url", "shasums_url", "shasums_signature_url"] {
         refused(download(|document| drop(document.remove(field))), "something else than the protocol asks");
         refused(download(|document| document[field] = 3.into()), "something else than the protocol asks");
@@ -256,7 +262,7 @@ fn a_document_about_another_package_is_refused() {
 }
 
 #[test]
-fn a_package_for_other_programs_or_machines_is_told_to_be_incompatible() {
+fn package_for_other_protocols_or_platforms_is_reported_as_incompatible() {
     let speaks = |protocols: serde_json::Value| download(|document| document["protocols"] = protocols);
     refused(
         speaks(["4.0"].into()),
@@ -269,7 +275,7 @@ fn a_package_for_other_programs_or_machines_is_told_to_be_incompatible() {
         answers,
         "Incompatible provider version: provider example.com/acme/tool 1.2.0 is not available for linux_amd64",
     );
-    // What says nothing of protocols may speak any.
+    // A package without a list of protocols may support any.
     for protocols in [serde_json::Value::Null, serde_json::json!([]), serde_json::json!(["4.0", "5.2"])] {
         let folder = tempfile::tempdir().unwrap();
         install(speaks(protocols), folder.path(), &Locks::default()).unwrap();
@@ -277,12 +283,13 @@ fn a_package_for_other_programs_or_machines_is_told_to_be_incompatible() {
 }
 
 #[test]
-fn what_is_no_version_is_not_chosen() {
+fn invalid_versions_are_not_selected() {
     let listing = |versions: &str| {
         let mut answers = registry(NAME, &hex(PACKAGE), KEY);
         answers.insert("/acme/tool/versions".to_owned(), whole(format!("{{\"versions\": [{versions}]}}")));
         answers
     };
+    // No version, other spellings, and a prerelease, which the constraint does not name.
     for none in ["", r#"{"version": "v1.2.0"}"#, r#"{"version": "abc"}"#, r#"{"version": "1.2.0-beta"}"#, "{}"] {
         refused(listing(none), "no available releases match the given constraints");
     }
@@ -293,7 +300,7 @@ fn what_is_no_version_is_not_chosen() {
     }
     refused(listing(r#"{"version": 1.2}"#), "something else than the protocol asks");
     let good = r#"{"version": "1.2.0", "protocols": null}"#;
-    // A list in which no version is said to speak a known protocol does not decide: the document about the package does.
+    // A list without any version for a known protocol does not decide; the description of the package does.
     for listed in [format!("{{}}, {good}, {good}"), r#"{"version": "1.2.0", "protocols": ["4.0"]}"#.to_owned()] {
         let folder = tempfile::tempdir().unwrap();
         install(listing(&listed), folder.path(), &Locks::default()).unwrap();
@@ -311,9 +318,10 @@ fn mirror(hash: &str) -> HashMap<String, Answer> {
 }
 
 #[test]
-fn a_network_mirror_is_believed_only_if_its_archive_has_the_hash_it_says() {
+fn network_mirror_archive_must_match_its_hash() {
     let source = |hash: &str| Source::Network(Url::parse(&serve(mirror(hash))).unwrap());
     let folder = tempfile::tempdir().unwrap();
+    // The true hash: the mirror is accepted, and its hash of the archive is not locked.
     let good = source(&format!("zh:{}", hex(PACKAGE)));
     let result = install_from(good, Vec::new(), None, folder.path(), &Locks::default()).unwrap();
     let locked = &result.locks.providers.values().next().unwrap().hashes;
@@ -329,7 +337,7 @@ fn a_network_mirror_is_believed_only_if_its_archive_has_the_hash_it_says() {
 }
 
 #[test]
-fn the_shared_cache_serves_what_the_lock_file_has() {
+fn shared_cache_serves_locked_packages_only() {
     let shared = tempfile::tempdir().unwrap();
     let cache = || Some(Cache { store: Store::new(shared.path()), trust: CacheTrust::Locked });
     let first = tempfile::tempdir().unwrap();
@@ -338,11 +346,11 @@ fn the_shared_cache_serves_what_the_lock_file_has() {
     let package = first.path().join("providers/example.com/acme/tool/1.2.0/linux_amd64");
     assert!(package.is_symlink() && package.join("terraform-provider-tool_v1.2.0").is_file());
 
-    // Nobody answers any more: the second folder lives on the cache.
+    // The mirror is gone, so the second installation can only use the cache.
     let second = tempfile::tempdir().unwrap();
     let gone = || Source::Network(Url::parse(&serve(HashMap::new())).unwrap());
     install_from(gone(), Vec::new(), cache(), second.path(), &result.locks).unwrap();
-    // What somebody has changed in it is not taken.
+    // A changed package in the cache is not used.
     std::fs::write(package.join("terraform-provider-tool_v1.2.0"), "changed").unwrap();
     let third = tempfile::tempdir().unwrap();
     assert!(install_from(gone(), Vec::new(), cache(), third.path(), &result.locks).is_err());

@@ -9,7 +9,7 @@ const BY_SUBKEY: &[u8] = include_bytes!("signatures/sums.sig");
 const BY_PRIMARY: &[u8] = include_bytes!("signatures/sums.primary.sig");
 
 #[test]
-fn the_key_and_its_subkey_may_sign() {
+fn primary_key_and_subkey_may_sign() {
     let key = PublicKey::parse(KEY).unwrap();
     assert_eq!(key.verify(SUMS, BY_PRIMARY), Ok(()));
     assert_eq!(key.verify(SUMS, BY_SUBKEY), Ok(()));
@@ -18,9 +18,10 @@ fn the_key_and_its_subkey_may_sign() {
 }
 
 #[test]
-fn other_keys_and_other_contents_do_not_count() {
+fn other_keys_and_other_contents_are_rejected() {
     let key = PublicKey::parse(KEY).unwrap();
     let mut changed = SUMS.to_vec();
+    // One bit is enough.
     changed[0] ^= 1;
     assert_eq!(key.verify(&changed, BY_PRIMARY), Err(SignatureError::Wrong));
     assert_eq!(key.verify(&changed, BY_SUBKEY), Err(SignatureError::Wrong));
@@ -29,16 +30,18 @@ fn other_keys_and_other_contents_do_not_count() {
 }
 
 #[test]
-fn no_change_of_a_bit_is_accepted_and_none_panics() {
+fn damaged_signatures_and_keys_are_rejected_without_panics() {
     let key = PublicKey::parse(KEY).unwrap();
     for at in 0..BY_PRIMARY.len() {
         let mut changed = BY_PRIMARY.to_vec();
+        // Four bits of each byte, so that every byte is changed.
         changed[at] ^= 0x55;
         let cut = &BY_PRIMARY[..at];
         assert!(key.verify(SUMS, cut).is_err(), "cut at {at}");
-        // What is not signed itself (hints on the key, the first bytes of the digest) may change only without making another statement.
+        // Fields that are not signed, such as the hint on the key, may change; the call must only not panic.
         let _ = key.verify(SUMS, &changed);
     }
+    // Each parse takes a while, so only some positions of the key are tried.
     for at in (0..KEY.len()).step_by(7) {
         let mut changed = KEY.as_bytes().to_vec();
         changed[at] ^= 1;
@@ -50,7 +53,7 @@ fn no_change_of_a_bit_is_accepted_and_none_panics() {
 }
 
 #[test]
-fn a_subkey_that_the_key_does_not_vouch_for_does_not_count() {
+fn unbound_subkey_is_rejected() {
     // Without the signatures that bind it, the subkey is just another key.
     let own = PublicKey::parse(KEY).unwrap();
     assert_eq!(own.verify(SUMS, BY_SUBKEY), Ok(()));
@@ -59,7 +62,7 @@ fn a_subkey_that_the_key_does_not_vouch_for_does_not_count() {
 }
 
 #[test]
-fn a_withdrawn_key_does_not_count_though_it_was_withdrawn_with_an_old_hash() {
+fn revocation_with_an_old_hash_counts() {
     const BEFORE: &str = include_str!("signatures/withdrawn.before.asc");
     const AFTER: &str = include_str!("signatures/withdrawn.asc");
     const WITHOUT_SUBKEY: &str = include_str!("signatures/withdrawn.subkey.asc");

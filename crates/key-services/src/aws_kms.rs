@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use groma_cloud::Environment;
 use groma_cloud::api::{bytes, string};
-use groma_cloud::aws::{AwsClient, AwsRequest, AwsService, RequestError};
+use groma_cloud::aws::{
+    AssumeRole, AwsClient, AwsKeys, AwsRequest, AwsService, AwsSettings, IpStack, MetadataService, RequestError,
+    WebIdentityRole, WebIdentityToken,
+};
+use groma_cloud::http::{ConnectionSettings, TlsVerification};
 use groma_encryption::{ArgumentValues, GeneratedKey, KeyError, KeyService};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::aws_settings::aws_settings;
 use crate::requests::{encode_metadata, key_error};
 
 /// The key specs for which `GenerateDataKey` returns keys that AES-GCM can use.
@@ -60,6 +63,7 @@ impl AwsKms {
 
     /// Calls an operation of the service.
     fn call(&self, operation: &'static str, document: &Json) -> Result<Json, KeyError> {
+        // Before every call, because the credentials may change between them; without either list it costs no request.
         self.check_account()?;
         // The target has the historical name of the KMS API.
         let body = document.to_string().into_bytes();
@@ -85,7 +89,7 @@ impl AwsKms {
     }
 }
 
-/// Translates an error of the client, which tells the operation and the service already.
+/// Translates an error of the client, which already names the operation and the service.
 fn request_error(error: RequestError) -> KeyError {
     match error {
         RequestError::Client(error) => KeyError::Credentials(error.to_string()),
@@ -114,6 +118,7 @@ impl KeyService for AwsKms {
     fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
         let metadata = metadata.and_then(|metadata| serde_json::from_slice::<KeyMetadata>(metadata).ok());
         let Some(metadata) = metadata.filter(|metadata| !metadata.ciphertext_blob.is_empty()) else { return Ok(None) };
+        // The key ID is optional for symmetric keys, but with it AWS refuses ciphertexts of any other key.
         let mut document = json!({ "KeyId": self.key_id, "CiphertextBlob": metadata.ciphertext_blob });
         // The recorded context, not the configured one: decryption needs the one that the key was generated with.
         if !metadata.encryption_context.is_empty() {
@@ -121,4 +126,102 @@ impl KeyService for AwsKms {
         }
         bytes(&self.call("Decrypt", &document)?, "Plaintext").map(Some).map_err(key_error)
     }
+}
+
+/// Returns the settings of the client.
+///
+/// # Errors
+/// Fails if an argument is invalid: a mistake in the configuration must not wait for the first request.
+pub(crate) fn aws_settings(arguments: &ArgumentValues, environment: Environment) -> Result<AwsSettings, KeyError> {
+    let text = |name: &str| arguments.string(name);
+    let paths = |name: &str| arguments.strings(name).into_iter().map(Into::into).collect();
+    let keys = text("access_key").zip(text("secret_key"));
+    let mode = text("ec2_metadata_service_endpoint_mode");
+    // The SDK would report another value only when it reaches the metadata service.
+    if let Some(mode) = mode.as_ref().filter(|mode| !["IPv4", "IPv6"].contains(&mode.as_str())) {
+        return Err(KeyError::Argument(format!(
+            "ec2_metadata_service_endpoint_mode must be \"IPv4\" or \"IPv6\", not {mode:?}"
+        )));
+    }
+    let sts = arguments.object("endpoints").and_then(|endpoints| endpoints.string("sts"));
+    let bundle = text("custom_ca_bundle");
+    // The argument counts retries, and the client counts attempts.
+    let attempts = arguments.number("max_retries").and_then(|retries| u32::try_from(retries).ok()?.checked_add(1));
+    Ok(AwsSettings {
+        keys: keys.map(|(id, secret)| AwsKeys::new(id, secret, text("token"))),
+        profile: text("profile"),
+        region: text("region"),
+        config_files: paths("shared_config_files"),
+        credentials_files: paths("shared_credentials_files"),
+        web_identity_role: arguments.object("assume_role_with_web_identity").map(web_identity).transpose()?,
+        roles: arguments.object("assume_role").map(assume_role).transpose()?.into_iter().collect(),
+        endpoints: sts.map(|url| ("sts".to_owned(), url)).into_iter().collect(),
+        sts_region: text("sts_region"),
+        stack: IpStack {
+            fips: arguments.bool("use_fips_endpoint"),
+            dual_stack: arguments.bool("use_dualstack_endpoint"),
+        },
+        metadata: MetadataService {
+            // False leaves the decision to AWS_EC2_METADATA_DISABLED, as if it were not set.
+            enabled: arguments.bool("skip_metadata_api_check").filter(|skips| *skips).map(|_| false),
+            endpoint: text("ec2_metadata_service_endpoint"),
+            endpoint_mode: mode,
+        },
+        connection: ConnectionSettings {
+            http_proxy: text("http_proxy"),
+            https_proxy: text("https_proxy"),
+            no_proxy: text("no_proxy"),
+            ca_bundle: bundle.map(|path| environment.expand_home(&path)),
+            tls_verification: match arguments.bool("insecure") {
+                Some(true) => TlsVerification::Disabled,
+                _ => TlsVerification::Enabled,
+            },
+            ..ConnectionSettings::default()
+        },
+        attempts,
+        environment,
+        ..AwsSettings::default()
+    })
+}
+
+fn assume_role(role: &ArgumentValues) -> Result<AssumeRole, KeyError> {
+    Ok(AssumeRole {
+        role_arn: role.required_string("role_arn")?,
+        session_name: role.string("session_name"),
+        external_id: role.string("external_id"),
+        duration: duration(role)?,
+        policy: role.string("policy"),
+        policy_arns: role.strings("policy_arns"),
+        tags: role.map("tags"),
+        transitive_tag_keys: role.strings("transitive_tag_keys"),
+        source_identity: None,
+    })
+}
+
+fn web_identity(role: &ArgumentValues) -> Result<WebIdentityRole, KeyError> {
+    let token = match (role.string("web_identity_token"), role.string("web_identity_token_file")) {
+        (Some(_), Some(_)) => {
+            return Err(KeyError::Argument(
+                "web_identity_token conflicts with web_identity_token_file; set one of them".to_owned(),
+            ));
+        }
+        (Some(token), None) => WebIdentityToken::Inline(token.into()),
+        (None, Some(path)) => WebIdentityToken::File(path.into()),
+        (None, None) => WebIdentityToken::Environment,
+    };
+    Ok(WebIdentityRole {
+        role_arn: role.string("role_arn"),
+        token,
+        session_name: role.string("session_name"),
+        duration: duration(role)?,
+        policy: role.string("policy"),
+        policy_arns: role.strings("policy_arns"),
+    })
+}
+
+fn duration(role: &ArgumentValues) -> Result<Option<std::time::Duration>, KeyError> {
+    let Some(text) = role.string("duration") else { return Ok(None) };
+    AssumeRole::parse_duration(&text).map(Some).ok_or_else(|| {
+        KeyError::Argument(format!("duration must be from 15m to 12h, for example \"1h\" or \"1h30m\", not {text:?}"))
+    })
 }

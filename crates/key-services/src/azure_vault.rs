@@ -45,6 +45,7 @@ struct KeyMetadata {
 
 impl AzureVault {
     pub(super) fn new(arguments: &ArgumentValues, environment: Environment) -> Result<Self, KeyError> {
+        // Vaults have RSA keys; symmetric ones exist in managed HSMs only, hence the switch.
         let is_symmetric = arguments.bool("symmetric").unwrap_or(false);
         let algorithm = match (is_symmetric, arguments.number("symmetric_key_size")) {
             (false, _) => "RSA-OAEP-256",
@@ -74,6 +75,7 @@ impl AzureVault {
         }
         Ok(Self {
             credentials: AzureCredentials::new(settings(arguments, environment)).map_err(key_error)?,
+            // The host tells the two kinds of services apart in every cloud.
             resource: if host.contains(".managedhsm.") { |cloud| &cloud.managed_hsm } else { |cloud| &cloud.vault },
             key_name,
             key_length: usize::try_from(key_length).unwrap_or_default(),
@@ -84,6 +86,7 @@ impl AzureVault {
 
     /// Calls an operation of the key; `path` is the operation, after the version of the key if that matters.
     fn call(&self, path: &str, document: &Json) -> Result<Json, KeyError> {
+        // Without a version in the path the service uses the newest one, which is right for encryption.
         let url = format!("{}/keys/{}{path}?api-version={API_VERSION}", self.vault_uri, self.key_name);
         let token = self.credentials.token_blocking(self.resource).map_err(key_error)?;
         let request = ApiRequest::json(Method::POST, url, document).with_bearer_token(&token);
@@ -169,6 +172,7 @@ impl KeyService for AzureVault {
             ("aad", metadata.additional_authenticated_data),
         ];
         for (name, field) in fields {
+            // RSA has none of these fields, and the service refuses empty ones.
             if let Some(field) = field.as_deref().and_then(to_url_safe).filter(|field| !field.is_empty()) {
                 document[name] = field.into();
             }

@@ -71,9 +71,11 @@ impl GcpKms {
 
     /// Calls a method of the key.
     fn call(&self, method: &str, mut document: Json) -> Result<Json, KeyError> {
+        // OpenTofu does not record these data in the file, so the configured ones must fit.
         if let Some(data) = &self.additional_data {
             document["additionalAuthenticatedData"] = data.as_str().into();
         }
+        // The variable of Terraform's Google provider, with which tests reach an emulator.
         let endpoint = self.credentials.api().environment().get("GOOGLE_KMS_CUSTOM_ENDPOINT").unwrap_or(ENDPOINT);
         let url = format!("{}/{}:{method}", endpoint.trim_end_matches('/'), self.key_name.trim_matches('/'));
         let token = self.credentials.token_blocking().map_err(key_error)?;

@@ -3,7 +3,6 @@
 //! The metadata that they store in a file has OpenTofu's shape, so that either tool reads the files of the other.
 
 mod aws_kms;
-mod aws_settings;
 mod azure_vault;
 mod gcp_kms;
 mod openbao;
@@ -21,7 +20,7 @@ pub struct CloudKeyServices {
 }
 
 impl CloudKeyServices {
-    /// Creates the services.
+    /// Creates the services, which read unset arguments from `environment`.
     pub fn new(environment: Environment) -> Self {
         Self { environment }
     }

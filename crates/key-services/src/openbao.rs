@@ -35,6 +35,7 @@ struct KeyMetadata {
 
 impl OpenBao {
     pub(super) fn new(arguments: &ArgumentValues, environment: Environment) -> Result<Self, KeyError> {
+        // Zero counts as unset, as in OpenTofu.
         let key_length = arguments.number("key_length").filter(|length| *length != 0).unwrap_or(32);
         if ![16, 32, 64].contains(&key_length) {
             return Err(KeyError::Argument(format!("key_length must be 16, 32 or 64 bytes, not {key_length}")));
@@ -44,6 +45,7 @@ impl OpenBao {
             return Err(KeyError::Argument("associated_data is not valid Base64".to_owned()));
         }
         let engine_path = arguments.string("transit_engine_path").unwrap_or_else(|| "transit".to_owned());
+        // The engine may be mounted below several path segments, so the slashes stay.
         let segments = engine_path.split('/').filter(|segment| !segment.is_empty()).map(url_encoded);
         Ok(Self {
             key_name: arguments.required_string("key_name")?,
@@ -61,6 +63,7 @@ impl OpenBao {
         let variable = |names: &[&str]| environment.first(names).map(str::to_owned);
         let address = self.arguments.string("address").or_else(|| variable(&["BAO_ADDR", "VAULT_ADDR"]));
         let address = address.unwrap_or_else(|| DEFAULT_ADDRESS.to_owned());
+        // Vault's variables come second: OpenBao is a fork and accepts both names.
         let token = self.arguments.string("token").or_else(|| variable(&["BAO_TOKEN", "VAULT_TOKEN"]));
         // `bao login` stores its token in this file, under Vault's name.
         let token = token.or_else(|| {
@@ -81,6 +84,7 @@ impl OpenBao {
             request = request.with_header("x-vault-namespace", namespace);
         }
         let mut answer = request_json(&self.api, request)?;
+        // A response without data becomes null, in which the fields are reported as missing.
         Ok(answer.get_mut("data").map(Json::take).unwrap_or_default())
     }
 }

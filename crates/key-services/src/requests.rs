@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 /// Sends a request and parses the response as JSON.
 pub(crate) fn request_json(api: &ApiClient, request: ApiRequest) -> Result<Json, KeyError> {
     let api = api.clone();
+    // Key providers are called from synchronous code that reads and writes files.
     let answer = background::block_on(async move { api.json(&request).await });
     answer.map_err(|error| KeyError::System(error.to_string()))?.map_err(key_error)
 }

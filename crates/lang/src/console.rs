@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use groma_diagnostics::{Diagnostics, quoted};
 use groma_hcl::{Expression, ExpressionKind};
-use groma_value::{Kind, Marks, Type, Value};
+use groma_value::{Kind, Marks, Redacted, Type, Value};
 
 use crate::evaluate::{argument_of_type, evaluate};
 use crate::scope::Scope;
@@ -30,11 +30,8 @@ fn write_value(out: &mut String, value: &Value, indent: usize) {
     if !value.is_known() {
         return out.push_str("(known after apply)");
     }
-    if value.marks().is_sensitive() {
-        return out.push_str("(sensitive value)");
-    }
-    if value.marks().is_ephemeral() {
-        return out.push_str("(ephemeral value)");
+    if let Some(redacted) = Redacted::of(value.marks()) {
+        return out.push_str(&redacted.to_string());
     }
     match value.kind() {
         Kind::Unknown(_) => out.push_str("(known after apply)"),

@@ -156,15 +156,15 @@ proptest! {
 /// Where the secret is seen: in the result as the console shows it, or in a message.
 fn shown(text: &str) -> Option<String> {
     let (value, diagnostics) = value_of(text);
-    let told = diagnostics.iter().map(|problem| format!("{problem:?}"));
-    std::iter::once(console::format(&value)).chain(told).find(|told| told.contains(SECRET))
+    let messages = diagnostics.iter().map(|problem| format!("{problem:?}"));
+    std::iter::once(console::format(&value)).chain(messages).find(|text| text.contains(SECRET))
 }
 
 #[test]
-fn no_function_and_no_operator_tells_what_is_sensitive() {
+fn no_function_or_operator_reveals_sensitive_values() {
     let values = ["s", "sl", "so", "1", "\"a\"", "l"];
     let mut seen = Vec::new();
-    let mut look = |text: String| seen.extend(shown(&text).map(|told| format!("{text}: {told}")));
+    let mut look = |text: String| seen.extend(shown(&text).map(|leak| format!("{text}: {leak}")));
     for name in functions::names() {
         if ["bcrypt", "pow", "fileset", "nonsensitive"].contains(&name) {
             continue;

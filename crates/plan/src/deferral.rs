@@ -89,7 +89,7 @@ pub struct DeferredInvocation {
 /// Whether it is known which instance of an action a list means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The import target is known.
+    /// The instance is known.
     Known,
     /// Only a later run will know.
     Unknown,
@@ -100,6 +100,7 @@ impl DeferredInvocation {
     pub fn address(&self) -> String {
         match self.which {
             Which::Known => self.invocation.action.to_string(),
+            // Terraform writes an unknown key as `[*]`.
             Which::Unknown => format!("{}[*]", self.invocation.action),
         }
     }
@@ -117,6 +118,7 @@ pub enum Source {
 impl DeferredChange {
     /// Whether the key of the resource's instance is not known.
     pub fn stands_for_many(&self) -> bool {
+        // The position after all module steps means the key of the resource itself.
         self.open_steps.contains(&self.change.address.module.steps().len())
     }
 

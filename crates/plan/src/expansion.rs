@@ -46,9 +46,11 @@ impl Expansions {
     /// Whether a world can be built from them: the number of instances is possible, and keys are sorted.
     pub fn are_valid(&self) -> bool {
         let keys = || self.modules.iter().flat_map(|module| module.calls.iter().chain(&module.resources));
+        // Saturating, because a damaged file may claim any numbers.
         let instances = keys().fold(0_u64, |sum, keys| sum.saturating_add(keys.count()));
         let calls = self.modules.iter().flat_map(|module| &module.calls);
         let called = calls.fold(0_u64, |sum, keys| sum.saturating_add(keys.count()));
+        // Sorted keys allow a binary search, and a duplicate would be two objects of one instance.
         instances <= INSTANCES && called <= self.modules.len() as u64 && keys().all(ExpansionKeys::are_in_order)
     }
 }

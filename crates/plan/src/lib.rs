@@ -4,7 +4,6 @@
 //! ([`ExecutionGraph`]) and the form in which a file keeps it ([`SavedPlan`]). It knows neither the configuration nor
 //! how providers are called: [`Schemas`] hands in the schemas that a file only names.
 
-mod action;
 mod change;
 mod deferral;
 mod execution;
@@ -13,8 +12,8 @@ mod invocation;
 mod plan;
 mod saved;
 
+pub use crate::change::{Action, ActionReason};
 pub use crate::plan::after_round_trip;
-pub use action::{Action, ActionReason};
 pub use change::{Importing, OutputChange, ResourceChange};
 pub use deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source, Which};
 pub use execution::{Adjacency, Edge, ExecutionGraph, Step};

@@ -5,7 +5,7 @@ use groma_diagnostics::Diagnostic;
 use groma_state::{CheckResult, State};
 use groma_value::{Number, Path, Value};
 
-use crate::action::Action;
+use crate::change::Action;
 use crate::change::{OutputChange, ResourceChange};
 use crate::deferral::{DeferredChange, DeferredInvocation};
 use crate::execution::ExecutionGraph;
@@ -100,8 +100,7 @@ pub struct Plan {
 
 impl Plan {
     /// Returns the error for applying a plan whose planning failed. Its prior state includes moves and imports of that planning, so it is
-    /// not
-    /// kept either.
+    /// not kept either.
     pub fn refusal(&self) -> Option<Diagnostic> {
         let detail = "Planning failed, and this plan was saved only for inspection. It cannot be applied. Fix the \
          errors and create a new plan.";
@@ -114,6 +113,7 @@ impl Plan {
             return false;
         }
         let acts = self.changes.iter().any(|change| {
+            // A move or an import changes the state even if the object stays as it is.
             change.action != Action::NoOp || change.previous_address.is_some() || change.importing.is_some()
         });
         let tells = self.outputs.iter().any(|output| output.action != Action::NoOp);
@@ -143,6 +143,7 @@ impl Plan {
 
     /// Numbers of objects to add, change and destroy, as the summary line counts them.
     pub fn counts(&self) -> Counts {
+        // Imports are counted in addition to the change of the imported object, as in Terraform's summary.
         let mut counts = Counts { invoke: self.invocations.len(), ..Counts::default() };
         for change in &self.changes {
             counts.import += usize::from(change.importing.is_some());
@@ -188,6 +189,7 @@ pub struct Counts {
 pub fn after_round_trip(value: Value) -> Value {
     let of_number = |part: &Value| part.as_number().and_then(Number::after_round_trip);
     let mut differs = false;
+    // Most values contain no such number, and then nothing is copied.
     value.walk(|_, part| {
         differs |= of_number(part).is_some();
         !differs

@@ -2,17 +2,16 @@
 //!
 //! The modules in dependency order; each uses only the ones above it:
 //!
-//! - [`protocol`]: protocol versions and size limits.
 //! - `proto`: the generated messages. Version 5 shares the message types of version 6, because on the wire the versions
 //!   differ only in schema messages and method names.
-//! - `methods`, `raw`: method names in both versions, and a codec that leaves messages encoded.
+//! - [`protocol`]: protocol versions with their method names, and size limits.
+//! - `raw`: a codec that leaves messages encoded.
 //! - `wire`: conversion between messages and the types of `groma-provider`, for client and server.
 //! - `transport`: connections to plugin processes, by launching or by attaching.
 //! - `client`: a connection as a `groma_provider::Provider`.
 //! - `server`: a `groma_provider::Provider` as a plugin process.
 
 pub mod client;
-mod methods;
 pub mod proto;
 pub mod protocol;
 mod raw;

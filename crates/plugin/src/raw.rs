@@ -11,13 +11,14 @@ const INITIAL_CAPACITY: usize = 1 << 10;
 /// The number of bytes up to which messages of a stream are sent together.
 const YIELD_THRESHOLD: usize = 32 << 10;
 
-/// Encodes a message.
+/// Encodes a message for [`Raw`].
 pub(crate) fn encoded(message: &impl Message) -> Bytes {
     message.encode_to_vec().into()
 }
 
-/// Decodes a message.
+/// Decodes a message that [`Raw`] received.
 pub(crate) fn decoded<M: Message + Default>(bytes: Bytes) -> Result<M, Status> {
+    // The status tonic's own codec returns for an undecodable message.
     M::decode(bytes).map_err(|error| Status::internal(error.to_string()))
 }
 

@@ -210,6 +210,7 @@ fn of_type(ty: Type) -> BoxedStrategy<Value> {
         Type::String => "\\PC{0,12}".prop_map(Value::string).boxed(),
         Type::Number => prop_oneof![
             any::<i64>().prop_map(Value::number),
+            // Decimal fractions, which have no exact binary form.
             (any::<i32>(), 1..9_u32).prop_map(|(n, digits)| decimal(n, digits)),
         ]
         .boxed(),
@@ -226,6 +227,7 @@ fn of_type(ty: Type) -> BoxedStrategy<Value> {
         ]
         .boxed(),
     };
+    // Mostly known values, or whole objects would hardly ever contain any.
     prop_oneof![6 => known, 1 => null, 1 => unknown].boxed()
 }
 
@@ -292,6 +294,7 @@ impl Sides {
         R: std::fmt::Debug + Unpin + 'a,
     {
         let direct = self.runtime.block_on(ask(&*self.echo, request.clone()));
+        // Compared as debug output, because requests contain callbacks and have no equality.
         let sent = format!("{request:?}");
         let over = self.runtime.block_on(ask(&self.plugin, request));
         prop_assert_eq!(&*self.echo.seen.lock().unwrap(), &sent);
@@ -381,6 +384,7 @@ fn law(protocol: Protocol) {
                 source_schema_version: 5,
                 source_state: r#"{"x":0.1}"#.into(),
                 source_private: private,
+                // Any of the two random flags decides whether there is an identity.
                 source_identity: deferral.then(|| "{}".into()),
                 target_type_name: type_name.clone(),
             },
@@ -388,6 +392,7 @@ fn law(protocol: Protocol) {
         )?;
         // A failed upgrade returns only errors.
         sides.echo.problems.lock().unwrap().clone_from(&ProviderDiagnostics::new());
+        // The flat maps of states before Terraform 0.12, and JSON.
         let flat = RawState::Flat(Arc::new([("y.#".to_owned(), "0".to_owned())].into()));
         for raw_state in [flat, r#"{"y":1}"#.into()] {
             let request = UpgradeRequest { type_name: type_name.clone(), version: 4, raw_state };
@@ -472,6 +477,7 @@ fn list_results_are_streamed_up_to_the_limit() {
         found.lock().unwrap().clear();
         let problems = runtime.block_on(plugin.list_resource(request(100, ListDetail::Identities)));
         assert!(problems.is_empty(), "{problems:?}");
+        // The provider has fewer results than the limit.
         assert_eq!(found.lock().unwrap().len(), 9);
 
         let state = echo.schema.block.empty_value().clone();

@@ -58,6 +58,7 @@ impl Provider for Shelf {
 
     fn configure_state_store(&self, request: ConfigureStateStoreRequest) -> Answer<'_, ConfigureStateStoreResponse> {
         *self.offered.lock().unwrap() = request.chunk_size;
+        // A warning, to check that diagnostics come along with a successful answer.
         let diagnostics = ProviderDiagnostic::warning("Dusty", "Nobody was here for long.").into();
         Answer::ready(ConfigureStateStoreResponse { chunk_size: self.piece, diagnostics })
     }
@@ -162,6 +163,7 @@ fn summaries(problems: &ProviderDiagnostics) -> Vec<String> {
 #[test]
 fn state_round_trips_with_any_chunk_size() {
     let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
+    // Chunks smaller and larger than the state, and states that are empty or end exactly at a chunk.
     let inputs = (1..40_u64, proptest::collection::vec(any::<u8>(), 0..200));
     runner
         .run(&inputs, |(piece, bytes)| {
@@ -184,6 +186,7 @@ fn state_round_trips_with_any_chunk_size() {
 #[test]
 fn state_larger_than_default_chunk_size_round_trips() {
     let sides = Sides::new(Protocol::V6, STATE_CHUNK_SIZE);
+    // Several chunks, each larger than the default message limit of gRPC libraries (4 MiB).
     let bytes: Vec<u8> = (0..20_000_000_u32).map(|at| (at % 251) as u8).collect();
     assert!(sides.write("large", &bytes, sides.configure(STATE_CHUNK_SIZE).chunk_size).is_empty());
     assert!(sides.read("large").bytes == bytes);

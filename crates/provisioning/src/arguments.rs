@@ -12,6 +12,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn new(arguments: &Value) -> Self {
         let marks = arguments.deep_marks();
+        // Terraform's texts, which users and their tools recognize.
         let secret = match (marks.is_sensitive(), marks.is_ephemeral()) {
             (true, _) => Some("(output suppressed due to sensitive value in config)"),
             (false, true) => Some("(output suppressed due to ephemeral value in config)"),

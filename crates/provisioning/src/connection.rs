@@ -122,6 +122,7 @@ impl Connection {
         if blocks.is_empty() {
             return Err(ConnectionError::NoBlock);
         }
+        // Reversed, so that the block of the provisioner is asked before that of the resource.
         let blocks: Vec<Arguments> = blocks.iter().rev().map(Arguments::new).collect();
         let text = |name: &str| blocks.iter().find_map(|block| block.filled(name));
         refuse(&text, &blocks)?;
@@ -129,6 +130,7 @@ impl Connection {
         let port = |name: &str| match blocks.iter().map(|block| block.value(name)).find(|value| !value.is_null()) {
             None => Ok(None),
             Some(port) => match port.as_number().and_then(|port| u16::try_from(port.to_u64()?).ok()) {
+                // Port zero means that none was set, as in Terraform.
                 Some(0) => Ok(None),
                 Some(port) => Ok(Some(port)),
                 None => Err(ConnectionError::Port(name.to_owned())),
@@ -143,9 +145,11 @@ impl Connection {
             certificate: text("certificate"),
             host_key: text("host_key"),
         };
+        // An invalid port is an error even without a bastion host that would use it.
         let bastion_port = port("bastion_port")?;
         let bastion = text("bastion_host").map(|host| Endpoint {
             host: bare(&host),
+            // The bastion inherits whatever its own arguments do not set, as in Terraform.
             port: bastion_port.unwrap_or(target.port),
             user: text("bastion_user").unwrap_or_else(|| target.user.clone()),
             password: text("bastion_password").or_else(|| target.password.clone()),
@@ -163,6 +167,7 @@ impl Connection {
             bastion,
             agent,
             timeout: text("timeout").map_or(Ok(Duration::from_mins(5)), |text| timeout(&text))?,
+            // Terraform's path, which scripts on the machine may rely on.
             script_path: text("script_path").unwrap_or_else(|| "/tmp/terraform_%RAND%.sh".to_owned()),
         })
     }
@@ -185,6 +190,7 @@ fn refuse(text: &dyn Fn(&str) -> Option<String>, blocks: &[Arguments]) -> Result
     if text("target_platform").is_some_and(|platform| platform != "unix") {
         return Err(ConnectionError::Platform);
     }
+    // A proxy is refused in any block: ignoring it would connect in a way that the user did not ask for.
     if blocks.iter().any(|block| block.filled("proxy_host").is_some()) {
         return Err(ConnectionError::Proxy);
     }
@@ -213,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bastion_has_what_the_machine_has_unless_it_is_said() {
+    fn bastion_inherits_the_settings_of_the_connection() {
         let connection =
             Connection::new(&[block(&[("host", "a"), ("user", "anna"), ("password", "p"), ("bastion_host", "b")])]);
         let bastion = connection.unwrap().bastion.unwrap();

@@ -8,9 +8,9 @@ use groma_diagnostics::{Diagnostic, io_reason};
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
+use super::Failure;
 use super::arguments::Arguments;
 use super::connection::Connection;
-use super::failure::Failure;
 use super::runner::Runner;
 use super::ssh::Session;
 
@@ -64,6 +64,7 @@ impl Copy {
     }
 
     pub(super) fn run(&self, connection: &Connection, runner: &Runner) -> Result<(), Failure> {
+        // The destination may be known only now, so validation could not refuse it.
         if self.destination.is_empty() {
             return Err(Failure::new(
                 SUMMARY,
@@ -84,6 +85,7 @@ impl Copy {
             What::Path(path) if fs::metadata(path).is_ok_and(|facts| facts.is_dir()) => {
                 // As with rsync: a slash at the end means what the folder holds.
                 let holds = path.as_os_str().to_string_lossy().ends_with('/');
+                // Canonical, because a path such as "." has no name of its own.
                 let name = fs::canonicalize(path)?.file_name().map(|name| name.to_string_lossy().into_owned());
                 session.send("-rt", &self.destination, |sender| match name {
                     Some(name) if !holds => sender.folder(&name, path),
@@ -106,6 +108,7 @@ pub(super) fn send_text(session: &Session<'_>, destination: &str, text: &str, mo
 
 /// The folder and the name of a path on the machine.
 fn split(path: &str) -> (&str, &str) {
+    // A root directory has no parent, and its slash must stay.
     let path = if Path::new(path).parent().is_some() { path.trim_end_matches('/') } else { path };
     match path.rsplit_once('/') {
         Some(("", name)) => ("/", name),

@@ -5,7 +5,6 @@
 
 mod arguments;
 mod connection;
-mod failure;
 mod file;
 mod local_exec;
 mod remote_exec;
@@ -14,6 +13,20 @@ mod scp;
 mod ssh;
 mod task;
 
-pub use failure::Failure;
 pub use runner::{Interruption, Urgency};
 pub use task::{InvalidConnection, Kind, Task, connection_schema};
+
+/// An error of a provisioner, as it is reported.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The summary of the error.
+    pub summary: &'static str,
+    /// The rest of the message.
+    pub detail: String,
+}
+
+impl Failure {
+    pub(crate) fn new(summary: &'static str, detail: impl Into<String>) -> Self {
+        Self { summary, detail: detail.into() }
+    }
+}

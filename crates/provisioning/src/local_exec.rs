@@ -7,8 +7,8 @@ use groma_diagnostics::io_reason;
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
+use super::Failure;
 use super::arguments::Arguments;
-use super::failure::Failure;
 use super::runner::Runner;
 
 /// The arguments of the block.
@@ -69,12 +69,14 @@ impl LocalExec {
             let detail = "The argument \"command\" is empty. Set it to the command to run.";
             return Err(Failure::new("Invalid local-exec provisioner command", detail));
         }
+        // Each line of a command with secret arguments is replaced, since it may repeat them.
         let show = |line: &str| tell(self.secret.unwrap_or(line));
         let words = self.words();
         if self.shows_command {
             let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
             show(&format!("Executing: [{}]", quoted.join(" ")));
         } else {
+            // The command itself is hidden, its output is not.
             tell("local-exec: Executing: Suppressed by quiet=true");
         }
         let mut output = String::new();
@@ -93,6 +95,7 @@ impl LocalExec {
             Err(problem) => io_reason(&problem),
         };
         Err(match self.secret {
+            // The output may contain the secret, so the error must not repeat it.
             Some(why) => failed(format!("The command failed: {problem}. {why}")),
             None => failed(format!("Error running command '{}': {problem}. Output: {}", self.command, tail(&output))),
         })
@@ -125,6 +128,7 @@ fn ending(status: ExitStatus) -> String {
 /// The end of what was printed.
 fn tail(output: &str) -> &str {
     let from = output.len().saturating_sub(KEPT_OUTPUT);
+    // A character that was cut in half would make the text invalid.
     let from = (from..output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or(from);
     output.get(from..).unwrap_or_default()
 }

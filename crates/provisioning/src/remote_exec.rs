@@ -6,9 +6,9 @@ use groma_diagnostics::{Diagnostic, io_reason};
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
+use super::Failure;
 use super::arguments::Arguments;
 use super::connection::{Agent, Connection};
-use super::failure::Failure;
 use super::file::send_text;
 use super::runner::Runner;
 use super::ssh::{Session, quoted_path};
@@ -63,6 +63,7 @@ impl RemoteExec {
 
     pub(super) fn run(&self, connection: &Connection, runner: &Runner, output: &dyn Fn(&str)) -> Result<(), Failure> {
         let output = |line: &str| output(self.secret.unwrap_or(line));
+        // All scripts are read before the connection is made, so that a missing file costs no login.
         let texts = self.scripts.iter().map(Script::text).collect::<Result<Vec<_>, _>>()?;
         announce(connection, &output);
         let session =
@@ -83,6 +84,7 @@ impl Script {
                 )
             })?,
         };
+        // Without an interpreter line the machine's login shell would decide how the script runs.
         Ok(if text.starts_with("#!") { text } else { format!("#!/bin/sh\n{text}") })
     }
 }
@@ -115,9 +117,11 @@ fn run_script(
 ) -> Result<(), Failure> {
     let script = connection.script_path.replace("%RAND%", &random_digits());
     send_text(session, &script, text, 0o700).map_err(|problem| {
+        // The upload is a step of its own, so that a full disk on the machine is not mistaken for a failing script.
         Failure::new(SUMMARY, format!("Failed to upload script: {problem}", problem = io_reason(&problem)))
     })?;
     let path = quoted_path(&script);
+    // The umask of the machine may have removed the permission, so it is set again.
     let ran = session.run(&format!("chmod 0700 {path} && exec {path}"), &mut |line| output(line));
     // Scripts may hold what nobody else should read.
     let _ = session.run(&format!("rm -f {path}"), &mut |_| {});
@@ -125,6 +129,7 @@ fn run_script(
         Ok(status) if status.success() => Ok(()),
         Ok(status) => {
             let ending = status.code().map_or("Process was killed by a signal".to_owned(), |code| match code {
+                // The program `ssh` ends with 255 as well if the connection is lost.
                 255 => "Process exited with status 255, or the connection was lost".to_owned(),
                 code => format!("Process exited with status {code}"),
             });

@@ -55,10 +55,12 @@ impl Runner {
         self: Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> std::io::Result<Option<T>> {
+        // Programs are waited for on a thread, because reading their output blocks.
         let (sender, mut receiver) = tokio::sync::oneshot::channel();
         let runner = Arc::clone(&self);
         let work = move || _ = sender.send(work(&runner));
         std::thread::Builder::new().name("provisioner".to_owned()).spawn(work)?;
+        // The first request interrupts, the second one kills; after that only the end is left to wait for.
         for urgency in [Urgency::Interrupt, Urgency::Kill] {
             tokio::select! {
                 done = &mut receiver => return Ok(done.ok()),
@@ -72,6 +74,7 @@ impl Runner {
     /// itself, such as a bar of progress, would otherwise be drawn over the name of the object.
     pub(super) fn lines(&self, mut command: Command, tell: &mut dyn FnMut(&str)) -> std::io::Result<ExitStatus> {
         let (reader, writer) = std::io::pipe()?;
+        // One pipe for both streams keeps the order in which the program wrote.
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         // The command holds ends of the pipe, which would never be closed.
         let child = self.start(command)?;
@@ -82,8 +85,10 @@ impl Runner {
 
     /// Starts a process; a request to stop is passed on until it has been waited for.
     pub(super) fn start(&self, mut command: Command) -> std::io::Result<Running<'_>> {
+        // A group of its own, so that a signal also reaches the children of the program.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        // Under the lock, so that a request to stop cannot come between the check and the start.
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_stopped() {
             return Err(std::io::Error::new(std::io::ErrorKind::Interrupted, "the run was interrupted"));
@@ -111,6 +116,7 @@ fn each_line(reader: &mut impl BufRead, tell: &mut dyn FnMut(&str)) -> std::io::
     loop {
         let read = match reader.fill_buf() {
             Ok(read) => read,
+            // A signal interrupts the call without an error of the program.
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
@@ -184,6 +190,7 @@ impl Running<'_> {
                     return Ok(status);
                 }
             }
+            // Polling, because the lock must not be held while waiting.
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         }

@@ -35,8 +35,10 @@ impl<W: Write, R: Read> Sender<W, R> {
     pub(super) fn file(&mut self, name: &str, mode: u32, length: u64, content: &mut dyn Read) -> io::Result<()> {
         writeln!(self.to, "C{mode:04o} {length} {}", one_line(name)?)?;
         self.to.flush()?;
+        // The receiver accepts or refuses the file before its content is sent.
         self.acknowledged()?;
         let sent = io::copy(&mut content.take(length), &mut self.to)?;
+        // A shorter content would leave the receiver waiting for the rest.
         if sent != length {
             return Err(io::Error::other(format!("{name} was truncated while it was uploaded")));
         }
@@ -95,6 +97,7 @@ impl<W: Write, R: Read> Sender<W, R> {
     fn contents_at(&mut self, path: &Path, depth: usize) -> io::Result<()> {
         let mut entries: Vec<_> =
             fs::read_dir(path).and_then(Iterator::collect).map_err(|problem: io::Error| naming(path, &problem))?;
+        // Sorted, so that equal directories are sent in the same order.
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let (name, path) = (entry.file_name(), entry.path());
@@ -112,6 +115,7 @@ impl<W: Write, R: Read> Sender<W, R> {
     fn acknowledged(&mut self) -> io::Result<()> {
         let mut answer = [0];
         self.from
+            // Usually the shell on the machine reports this on a stream that is not read here.
             .read_exact(&mut answer)
             .map_err(|_| io::Error::other("the scp program on the machine ended unexpectedly, or is missing"))?;
         if answer == [0] {
@@ -119,6 +123,7 @@ impl<W: Write, R: Read> Sender<W, R> {
         }
         let mut line = Vec::new();
         let mut byte = [0];
+        // A line that never ends must not fill the memory.
         while line.len() < 1024 && self.from.read(&mut byte)? == 1 && byte != *b"\n" {
             line.extend(byte);
         }
@@ -187,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_arrives_with_all_that_it_holds() {
+    fn directory_is_copied_with_its_contents() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::create_dir_all(here.path().join("a/b")).unwrap();
         fs::write(here.path().join("a/b/deep"), "deep").unwrap();
@@ -211,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_smuggle_in_a_message() {
+    fn name_cannot_inject_a_message() {
         let mut sent = Vec::new();
         let mut sender = Sender::new(&mut sent, &[0_u8, 0, 0][..]).unwrap();
         sender.file("a\nC0644 0 b", 0o644, 0, &mut &b""[..]).unwrap_err();

@@ -59,6 +59,7 @@ impl<'r> Session<'r> {
         let mut pause = Duration::from_millis(500);
         loop {
             let problem = match log_in(connection, &files, end, runner)? {
+                // The login stays open as a master connection that all later commands share.
                 Ok(master) => return Ok(Self { runner, target: connection.target.clone(), files, master }),
                 Err(problem) => problem,
             };
@@ -66,6 +67,7 @@ impl<'r> Session<'r> {
                 return Err(SshError::Timeout(problem));
             }
             let resume = Instant::now() + pause;
+            // In short steps, so that a request to stop is noticed.
             while Instant::now() < resume {
                 check_stop(runner)?;
                 std::thread::sleep(Duration::from_millis(50));
@@ -95,6 +97,7 @@ impl<'r> Session<'r> {
         send: impl FnOnce(&mut Sender<ChildStdin, ChildStdout>) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut command = self.command(&format!("scp {flags} {}", quoted_path(target)));
+        // The error stream is dropped, because scp reports errors within its protocol.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut scp = self.runner.start(command)?;
         let ends = scp.child.stdin.take().zip(scp.child.stdout.take());
@@ -102,6 +105,7 @@ impl<'r> Session<'r> {
             Some((to, from)) => Sender::new(to, from).and_then(|mut sender| send(&mut sender)),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
+        // Waited for before the result is looked at, so that no process is left behind.
         let status = scp.wait()?;
         match sent {
             Ok(()) if !status.success() => Err(io::Error::other(format!("scp there ended with {status}"))),
@@ -151,12 +155,14 @@ fn log_in(
             return Ok(Ok(master));
         }
         let ended = master.try_wait().map_err(|problem| SshError::NotWatched(io_reason(&problem)))?;
+        // Tested once for each round, so that the request and the end are seen in the same order.
         let stopped = check_stop(runner);
         if ended.is_none() && stopped.is_ok() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
             continue;
         }
         let _ = master.kill();
+        // Without waiting the killed process would stay as a zombie.
         let _ = master.wait();
         stopped?;
         let words = fs::read_to_string(&said).unwrap_or_default();
@@ -185,6 +191,7 @@ impl Files {
             let arguments: Vec<String> =
                 files.arguments("bastion", bastion, &connection.agent).iter().map(|word| quoted(word)).collect();
             let script = format!(
+                // The bastion reads its password from another variable, since both logins use the same helper.
                 "#!/bin/sh\n{SECRET}=\"${BASTION_SECRET}\"; export {SECRET}\nexec ssh {} -W \"[$1]:$2\" -- {}\n",
                 arguments.join(" "),
                 quoted(&bastion.host)
@@ -212,6 +219,7 @@ impl Files {
         }
         if let Some(key) = &endpoint.host_key {
             let key = key.trim();
+            // The key may be that of the machine or of an authority that signs it.
             self.write(&format!("{name}.known"), &format!("* {key}\n@cert-authority * {key}\n"), 0o600)?;
         }
         Ok(())
@@ -234,6 +242,7 @@ impl Files {
         let mut option = |text: String| arguments.extend(["-o".to_owned(), text]);
         option("LogLevel=ERROR".to_owned());
         option("ConnectionAttempts=1".to_owned());
+        // A lost connection is noticed within seconds instead of minutes.
         option("ServerAliveInterval=2".to_owned());
         option("NumberOfPasswordPrompts=1".to_owned());
         option("GlobalKnownHostsFile=/dev/null".to_owned());
@@ -243,6 +252,7 @@ impl Files {
                 option(format!("UserKnownHostsFile={}", self.path(&format!("{name}.known"))));
             }
             None => {
+                // Terraform does not check host keys unless one is given.
                 option("StrictHostKeyChecking=no".to_owned());
                 option("UserKnownHostsFile=/dev/null".to_owned());
             }
@@ -263,6 +273,7 @@ impl Files {
             }
         }
         if endpoint.password.is_none() {
+            // Without a password ssh must not ask for one.
             option("BatchMode=yes".to_owned());
         }
         arguments

@@ -6,9 +6,9 @@ use groma_diagnostics::{Diagnostic, io_reason};
 use groma_provider::Block;
 use groma_value::Value;
 
+use super::Failure;
 use super::arguments::Arguments;
 use super::connection::{self, Connection};
-use super::failure::Failure;
 use super::file::{self, Copy};
 use super::local_exec::{self, LocalExec};
 use super::remote_exec::{self, RemoteExec};

@@ -21,7 +21,6 @@
 mod call;
 pub mod cloud;
 mod default_behavior;
-mod delay;
 mod fault;
 mod provider;
 mod script;

@@ -57,6 +57,7 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
 /// Fails if the disk is full or faulty. If there was no room from the beginning on, the old content is still there.
 pub(crate) fn put_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
     let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
+    // Room is reserved before the old content is touched, so that a full disk leaves it intact.
     if length > storage.length()? {
         storage.reserve(length)?;
     }
@@ -64,10 +65,12 @@ pub(crate) fn put_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<
     storage.write_at(&[UNFINISHED], 0)?;
     let mut offset = 0;
     for part in parts {
+        // The first byte stays the marker until everything else is written.
         let skipped = usize::from(offset == 0 && !part.is_empty());
         storage.write_at(&part[skipped..], offset + skipped as u64)?;
         offset += part.len() as u64;
     }
+    // A shorter content must not be followed by the rest of the old one.
     storage.set_length(length)?;
     storage.write_at(&[*first], 0)
 }
@@ -95,6 +98,7 @@ pub(crate) fn fill_content(
             hasher.update(piece);
             let rest = match first {
                 None => {
+                    // An empty piece has no first byte to hold back.
                     let Some((begin, rest)) = piece.split_first() else { return Ok(()) };
                     first = Some(*begin);
                     storage.write_at(&[UNFINISHED], 0)?;
@@ -111,6 +115,7 @@ pub(crate) fn fill_content(
         storage.set_length(written)?;
         first.map_or(Ok(()), |first| storage.write_at(&[first], 0))
     })?;
+    // Only now the content is guaranteed to survive a crash of the machine.
     storage.sync()?;
     Ok(Content { length: written, checksum: hasher.finalize() })
 }
@@ -145,6 +150,7 @@ impl<'scope, 'env> EarlySync<'scope, 'env> {
 
     /// Everything up to `length` has been written.
     pub fn written(&mut self, length: u64) {
+        // Small amounts are not worth a thread; the final sync covers them.
         if length - self.sent < MUCH {
             return;
         }
@@ -156,6 +162,7 @@ impl<'scope, 'env> EarlySync<'scope, 'env> {
             let _ = Builder::new().name("sync".to_owned()).spawn_scoped(scope, start);
             ranges
         });
+        // Nobody receives it if the thread could not start; the final sync then does all the work.
         let _ = ranges.send(self.sent..length);
         self.sent = length;
     }
@@ -167,7 +174,7 @@ mod tests {
     use crate::storage::faulty::Faulty;
 
     #[test]
-    fn a_stopped_replacement_leaves_the_old_the_new_or_something_no_reader_takes_for_valid() {
+    fn interrupted_write_leaves_the_old_the_new_or_an_invalid_content() {
         for (old, new) in
             [("{old content}", "{new}"), ("{old}", "{new content}"), ("", "{new}"), ("{same1}", "{same2}")]
         {
@@ -177,6 +184,7 @@ mod tests {
                 let found = file.bytes();
                 match result {
                     Ok(()) => assert_eq!(found, new.as_bytes()),
+                    // Without any room not even the marker could be written.
                     Err(_) if room == 0 => assert_eq!(found, old.as_bytes()),
                     Err(_) => assert_eq!(found[0], UNFINISHED, "{room}"),
                 }

@@ -72,6 +72,7 @@ pub struct DeposedKey(Name);
 impl DeposedKey {
     /// Takes over a key out of a state or from a command line; none when it has not exactly eight characters.
     pub fn new(text: &str) -> Option<Self> {
+        // Terraform refuses deposed keys of any other length.
         (text.len() == 8 && text.is_ascii()).then(|| Self(text.into()))
     }
 
@@ -157,9 +158,11 @@ impl ObjectRecord {
     /// Sets whether the object is forgotten instead of destroyed.
     #[must_use]
     pub fn kept(mut self, is_kept: bool) -> Self {
+        // Unchanged records keep their allocation, since most objects have no such keys.
         if self.is_kept() != is_kept {
             let keys =
                 ForeignKeys { skip_destroy: is_kept, ..self.foreign.take().map(|keys| *keys).unwrap_or_default() };
+            // Dropped when empty, so that equal records compare as equal.
             self.foreign = (keys != ForeignKeys::default()).then(|| Box::new(keys));
         }
         self
@@ -170,6 +173,7 @@ impl ObjectRecord {
         if self.provider() == provider {
             return self;
         }
+        // Copies only a record that others share.
         let mut record = Arc::unwrap_or_clone(self);
         let keys = ForeignKeys { provider: provider.cloned(), ..record.foreign.map(|keys| *keys).unwrap_or_default() };
         record.foreign = (keys != ForeignKeys::default()).then(|| Box::new(keys));
@@ -218,8 +222,10 @@ impl ObjectRecord {
         hasher.update([matches!(self.status, ObjectStatus::Tainted).into()]);
         hasher.update(self.schema_version.to_le_bytes());
         hasher.update(identity.map_or(&b""[..], AttributesJson::as_bytes));
+        // Separates the identity from the attributes, so that no pair of them hashes like another one.
         hasher.update([0]);
         hasher.update(self.text().as_bytes());
+        // 128 bits are enough to tell two versions of one object apart, and take less space in the journal.
         let digest = hasher.finalize();
         let mut half = [0; 16];
         half.copy_from_slice(&digest[..16]);
@@ -231,6 +237,7 @@ impl ObjectRecord {
     pub fn is_same_object(&self, other: &Self) -> bool {
         let identity = |object: &Self| object.identity.as_ref().and_then(|identity| identity.json.clone());
         match (identity(self), identity(other), self.id_json(), other.id_json()) {
+            // An identity is the provider's own answer to the question, so it comes before the attribute `id`.
             (Some(one), Some(other), ..) => one == other,
             (_, _, Some(one), Some(other)) => one == other,
             _ => self.text() == other.text(),

@@ -60,7 +60,9 @@ fn archive(version: &str, parts: &Parts) -> Result<Vec<u8>, ZipError> {
         let options = SimpleFileOptions::default()
             .compression_method(method)
             .compression_level((method == CompressionMethod::Deflated).then_some(1))
+            // No timestamp: equal plans give equal files.
             .last_modified_time(DateTime::default())
+            // Plans contain secrets in plain text, so only their owner may read them.
             .unix_permissions(0o600)
             .large_file(bytes.len() as u64 >= u64::from(u32::MAX));
         zip.start_file(name, options)?;
@@ -75,6 +77,7 @@ pub fn is_plan_file(path: &Path) -> bool {
     let is_readable = File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok();
     is_readable
         && (begin == *b"PK\x03\x04"
+            // An encrypted plan is a JSON document, like an encrypted state, so its content decides.
             || begin[0] == b'{' && std::fs::read(path).is_ok_and(|bytes| is_sealed_plan(&bytes)))
 }
 
@@ -93,6 +96,7 @@ pub fn read(path: &Path, version: &str, encryption: Option<&Encryption>) -> Resu
     };
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| StateError::io("read", path, &error))?;
+    // The file is neither encrypted nor an archive; reading it as an archive explains what it is.
     if !is_sealed_plan(&bytes) && !bytes.starts_with(b"PK") {
         return read_archive(path, Cursor::new(bytes), version, SIZE_LIMIT);
     }
@@ -115,6 +119,7 @@ fn read_archive(path: &Path, archive: impl Read + Seek, version: &str, limit: u6
     }
     let header = zip.by_name(HEADER).map_err(|error| unreadable(path, &error))?;
     let writer = read_part(header, 16, 256).map_err(|error| unreadable(path, &error))?;
+    // The encoding of a plan changes between versions without notice, so only the same version may read it.
     if writer != version.as_bytes() {
         return Err(StateError::new(
             StateErrorKind::Unsupported,
@@ -127,6 +132,7 @@ fn read_archive(path: &Path, archive: impl Read + Seek, version: &str, limit: u6
             ),
         ));
     }
+    // Before anything is read: an archive can claim any number of parts.
     if zip.len() > PART_LIMIT {
         return Err(too_large(path));
     }
@@ -138,6 +144,7 @@ fn read_archive(path: &Path, archive: impl Read + Seek, version: &str, limit: u6
         if name == HEADER {
             continue;
         }
+        // Before decompression, whose result can be far larger than the file.
         if part.size() > room {
             return Err(too_large(path));
         }
@@ -152,6 +159,7 @@ fn read_archive(path: &Path, archive: impl Read + Seek, version: &str, limit: u6
 /// Reads a part, but no more than `limit` bytes of it, whatever the archive says about its size.
 fn read_part(part: impl Read, expected: u64, limit: u64) -> Result<Vec<u8>, ZipError> {
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
+    // One byte more than allowed shows whether the part is too large.
     part.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(ZipError::InvalidArchive("a part is larger than the archive says".into()));
@@ -236,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plan_file_of_this_version_is_explained() {
+    fn unsupported_plan_file_is_explained() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("plan");
         let detail = || read(&path, "0.1.0", None).unwrap_err().detail;

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// 64 random bits: the hash function's keys come from the operating system and differ with every call.
 pub(crate) fn random_bits() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
+    // The time and the process distinguish runs even if the operating system's randomness fails.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     hasher.write_u128(now.as_nanos());
     hasher.write_u32(std::process::id());
@@ -15,6 +16,7 @@ pub(crate) fn random_bits() -> u64 {
 
 /// A random UUID (version 4) in its usual text form.
 pub(crate) fn uuid() -> String {
+    // The bits of version 4 and of the variant are fixed by RFC 9562.
     let high = (random_bits() & !0xf000) | 0x4000;
     let low = (random_bits() & !(0b11 << 62)) | (0b10 << 62);
     format!(

@@ -34,6 +34,7 @@ pub(crate) trait Storage: Send + Sync {
     fn read_all(&self) -> io::Result<Vec<u8>> {
         let length = usize::try_from(self.length()?).map_err(io::Error::other)?;
         let mut bytes = vec![0; length];
+        // The file may have become shorter since its length was read.
         let read = self.read_at(&mut bytes, 0)?;
         bytes.truncate(read);
         Ok(bytes)
@@ -68,6 +69,7 @@ impl Storage for File {
             match platform::read_at(self, rest, offset + filled as u64) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
+                // A signal interrupts the call without an error in the file.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -84,6 +86,7 @@ impl Storage for File {
     }
 
     fn reserve(&self, length: u64) -> io::Result<()> {
+        // Without this check the kernel would end the process with SIGXFSZ.
         platform::check_size_limit(length)?;
         platform::reserve(self, length)
     }
@@ -104,6 +107,7 @@ impl Storage for File {
 /// Brings the names in the folder of `path` to the disk, where the system can do that.
 pub(crate) fn sync_folder(path: &Path) {
     let folder = match path.parent() {
+        // A path without a directory names a file in the working directory.
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };

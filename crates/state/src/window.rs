@@ -28,6 +28,7 @@ impl Window {
     #[cfg(target_os = "linux")]
     pub fn of(file: &File, at: u64) -> Option<Self> {
         use nix::fcntl::{FallocateFlags, fallocate};
+        // Copy-on-write file systems allocate a new block for each write, so a reserved one does not help there.
         if !keeps_reserved_blocks(file) {
             return None;
         }
@@ -62,6 +63,7 @@ impl Window {
         };
         // The first bytes announce the rest: a concurrent reader, or the next run after a kill, must not find them alone.
         slice[head.len()..].copy_from_slice(rest);
+        // The processor must not reorder the two copies, or a reader could see the head before the rest.
         fence(Ordering::Release);
         slice[..head.len()].copy_from_slice(head);
         true
@@ -89,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_into_a_window_is_in_the_file() {
+    fn bytes_written_to_a_window_are_in_the_file() {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(b"begin", 0).unwrap();
         let Some(mut window) = Window::of(&file, 5) else { return println!("skipped: no such file system") };

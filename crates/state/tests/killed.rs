@@ -76,7 +76,7 @@ fn the_process_to_kill() {
 }
 
 #[test]
-fn nothing_that_was_done_is_lost_when_the_process_is_killed() {
+fn killed_process_loses_no_result() {
     let directory = tempfile::tempdir().unwrap();
     let mut made = 0;
     let mut interrupted_saves = 0;

@@ -170,7 +170,7 @@ fn terraform_is_kept_off_while_the_lock_is_held_here() {
 }
 
 #[test]
-fn a_waiting_terraform_goes_on_from_the_state_written_here_and_loses_nothing() {
+fn waiting_terraform_continues_from_the_written_state() {
     let Some(terraform) = Terraform::found() else { return };
     let directory =
         folder("resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\nresource \"terraform_data\" \"b\" {}\n");

@@ -2,6 +2,7 @@
 
 use crate::Name;
 use crate::marks::Marks;
+use crate::redaction::Redacted;
 use crate::value::Value;
 use std::fmt;
 
@@ -109,8 +110,9 @@ impl fmt::Display for Path {
             match step {
                 PathStep::Attribute(name) => write!(f, ".{name}")?,
                 PathStep::Index(key) => {
+                    // A path may outlive its run in a message, so ephemeral keys are hidden like sensitive ones.
                     if key.has_marks() {
-                        f.write_str("[(sensitive value)]")?;
+                        write!(f, "[{}]", Redacted::Sensitive)?;
                     } else if let Some(number) = key.as_number() {
                         write!(f, "[{number}]")?;
                     } else if let Some(text) = key.as_str() {

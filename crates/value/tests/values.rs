@@ -99,8 +99,8 @@ fn unmark_and_mark_paths_round_trip() {
     assert_eq!(value.deep_marks(), Marks::SENSITIVE.union(&Marks::EPHEMERAL));
     let (bare, marks) = value.unmark_deep();
     assert!(!bare.has_marks());
-    let places: Vec<String> = marks.iter().map(|(path, _)| path.to_string()).collect();
-    assert_eq!(places, [".a[1]", ".b[\"k\"]"]);
+    let paths: Vec<String> = marks.iter().map(|(path, _)| path.to_string()).collect();
+    assert_eq!(paths, [".a[1]", ".b[\"k\"]"]);
     assert_eq!(bare.mark_paths(&marks), value);
 }
 
@@ -354,15 +354,15 @@ fn contradictory_refinements_are_detected() {
 #[test]
 fn transform_is_post_order() {
     let value = Value::object([("a", Value::list(Type::Number, vec![Value::number(1), Value::number(2)]))]);
-    let mut places = Vec::new();
+    let mut paths = Vec::new();
     let changed = value.transform(|path, value| {
-        places.push(path.to_string());
+        paths.push(path.to_string());
         match value.as_number() {
             Some(number) => Value::string(number.to_string()),
             None => value,
         }
     });
-    assert_eq!(places, [".a[0]", ".a[1]", ".a", ""]);
+    assert_eq!(paths, [".a[0]", ".a[1]", ".a", ""]);
     assert_eq!(
         changed,
         Value::object([("a", Value::list(Type::String, vec![Value::string("1"), Value::string("2")]))])

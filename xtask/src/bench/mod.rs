@@ -8,7 +8,6 @@ mod measure;
 mod options;
 mod plugin;
 mod shapes;
-mod small;
 mod table;
 
 use std::ffi::OsStr;
@@ -35,8 +34,8 @@ pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
         None => build(&cargo, workspace)?,
     };
     let peer = peer();
-    println!("{}", small::start(&groma)?);
-    for line in small::quick_start(&groma, workspace, options.runs)? {
+    println!("{}", commands::start(&groma)?);
+    for line in commands::quick_start(&groma, workspace, options.runs)? {
         println!("{line}");
     }
     if options.extent != Extent::Quick {
@@ -51,7 +50,7 @@ pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
     println!("{}", table::render(&rows(&groma, peer.as_ref(), &options)?));
     if options.extent != Extent::Quick {
         for (package, example) in LIBRARIES {
-            println!("{package}:\n{}", small::library(&cargo, workspace, package, example)?);
+            println!("{package}:\n{}", commands::library(&cargo, workspace, package, example)?);
         }
     }
     Ok(())

@@ -1,17 +1,33 @@
 //! Parsers for addresses: one function for each kind, built on a common scanner.
 
-mod error;
 mod scanner;
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::{
     AbsResource, ConfigResource, DEFAULT_PROVIDER_HOST, InstanceKey, ModuleInstance, ModulePath, ProviderAddress,
     ProviderConfig, ResourceInstance, Target, begins_name, continues_name,
 };
-pub use error::ParseError;
 use scanner::Scanner;
 pub use scanner::is_reserved;
+
+/// Reason why a string is not the expected address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// A complete sentence for the user.
+    pub message: String,
+    /// Byte offset of the problem in the parsed string.
+    pub offset: usize,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
 
 /// Whether `text` is a valid identifier of the language.
 pub fn is_identifier(text: &str) -> bool {

@@ -107,6 +107,7 @@ impl<'a> Scanner<'a> {
     /// Parses a module prefix without instance keys; a key is an error with the message `refusal`.
     pub(super) fn module_path_prefix(&mut self, refusal: &str) -> Result<ModulePath, ParseError> {
         let module = self.module_prefix()?;
+        // The error points to the key, which is what the user has to remove.
         if module.steps().iter().any(|step| !step.key.is_none()) {
             return Err(self.error_at(self.text.find('[').unwrap_or(0), refusal));
         }

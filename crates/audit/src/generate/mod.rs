@@ -1,6 +1,5 @@
 //! Generation of configurations from a schema.
 
-mod hints;
 mod nearly_valid;
 mod values;
 
@@ -10,8 +9,8 @@ use groma_provider::{
 use groma_value::{Kind, PathStep, Type, Value};
 
 use crate::nested_objects::NestedObjects;
-use hints::ValueHints;
 use values::Random;
+use values::ValueHints;
 use values::{Purpose, value};
 use values::{choices, is_argument, is_choice};
 
@@ -71,6 +70,7 @@ impl Generator {
     pub fn valid(&mut self, block: &Block) -> Value {
         let turn = self.made;
         self.made += 1;
+        // The first configuration is the minimum, the only one that every schema allows.
         let Some(turn) = turn.checked_sub(1) else { return self.object(block, 0, &[]) };
         let choices = choices(block);
         // Two of three turns go through the optional arguments in order.
@@ -88,6 +88,7 @@ impl Generator {
     pub fn repaired(&mut self, block: &Block, config: &Value, problems: &ProviderDiagnostics) -> Option<Value> {
         let mut repaired = config.clone();
         for problem in problems.iter().filter(|problem| problem.is_error()) {
+            // Indexes are left out, since an error about one object concerns all that were generated alike.
             let path: Vec<&PathStep> = problem.path.steps().iter().filter(is_name).collect();
             repaired = self.repaired_at(block, &repaired, &path, problem);
         }
@@ -112,6 +113,7 @@ impl Generator {
                     let mended = |object| self.repaired_at(inside.block(), object, path, problem);
                     inside.with_all(inside.objects().iter().map(mended).collect())
                 }
+                // Omitting an optional argument is often the only repair.
                 _ if given != slot.item.empty_value() && is_choice(slot) && self.random.chance(50) => {
                     slot.item.empty_value().clone()
                 }
@@ -134,6 +136,7 @@ impl Generator {
     pub fn changed(&mut self, block: &Block, config: &Value) -> Option<Value> {
         let Kind::Object(object) = config.kind() else { return None };
         let choices: Vec<&Slot> = block.slots().iter().filter(|slot| is_argument(slot)).collect();
+        // A random value can equal the old one, so several attempts are made.
         for _ in 0..4 {
             let slot = self.random.one_of(&choices).copied()?;
             let inside = object.get(&slot.name).and_then(|value| NestedObjects::of(&slot.item, value));
@@ -159,6 +162,7 @@ impl Generator {
     fn changed_inside(&mut self, inside: &NestedObjects<'_>) -> Value {
         let objects = inside.objects();
         let position = self.random.below(objects.len());
+        // Fewer, reversed and changed objects are the changes that lists and sets treat differently.
         let without = inside.without(position).filter(|_| self.random.chance(25));
         if let Some(fewer) = without {
             return fewer;
@@ -236,6 +240,7 @@ impl Generator {
         let full = most <= 5 && self.random.chance(density / 3);
         let count = if full { most } else { least + self.random.below(2) };
         let first = std::iter::once(chosen).chain(std::iter::repeat(&[][..]));
+        // Halved with each level, so that deep schemas do not explode.
         let inner = if density == 0 { 0 } else { density.div_ceil(2) };
         first.take(count.min(most.max(least))).map(|chosen| self.object_at(block, inner, chosen, depth + 1)).collect()
     }
@@ -257,6 +262,7 @@ fn collection(nesting: Nesting, block: &Block, mut objects: Vec<Value>) -> Value
     let dynamic = block.implied_type().has_dynamic();
     match nesting {
         Nesting::Single | Nesting::Group => objects.pop().unwrap_or_else(|| block.null_value()),
+        // A list needs one element type, which dynamic attributes do not have.
         Nesting::List if dynamic => Value::tuple(objects),
         Nesting::List => Value::list(ty(), objects),
         Nesting::Set => Value::set(ty(), objects),

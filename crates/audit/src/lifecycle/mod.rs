@@ -12,8 +12,8 @@ use groma_provider::{
 };
 use groma_value::{Value, json};
 
-use crate::caller::{Caller, NoResponse};
-use crate::kind::Kind;
+use crate::calls::{Caller, NoResponse};
+use crate::options::Kind;
 use crate::rule::{Observation, Rule, Step, Weight};
 
 /// The extent of a lifecycle.
@@ -84,6 +84,7 @@ impl<'a> Lifecycle<'a> {
 
     fn observe(&mut self, rule: Rule, weight: Weight, step: Step, path: String, message: String) {
         let observation = Observation { rule, weight, step, path, message };
+        // A rule that is violated in each of many steps is reported once.
         if !self.observations.contains(&observation) {
             self.observations.push(observation);
         }
@@ -117,6 +118,7 @@ impl<'a> Lifecycle<'a> {
             return Ok(());
         }
         self.check_unknown_values(&nothing, config, &planned)?;
+        // The extent limits what an audit does to a real service.
         if self.extent == Extent::Plan {
             return Ok(());
         }
@@ -124,6 +126,7 @@ impl<'a> Lifecycle<'a> {
         let made = self.apply(Step::Create, &mut created, config, planned);
         let result = made.and_then(|()| self.run_created(&mut created, config, changed));
         // The object is deleted even after errors, so that the audit leaves nothing behind.
+        // A provider that does not answer would not delete the object either.
         if !matches!(result, Err(Outcome::Unresponsive))
             && let Some(object) = created
         {
@@ -135,6 +138,7 @@ impl<'a> Lifecycle<'a> {
     /// Runs the steps between creation and deletion.
     fn run_created(&mut self, created: &mut Option<Object>, config: &Value, changed: Option<&Value>) -> StepResult<()> {
         let Some(object) = created.clone() else { return Ok(()) };
+        // The steps continue with the object that was read, as the engine does.
         let object = self.read_back(&object)?;
         self.plan_again(&object, config)?;
         self.upgrade(&object)?;
@@ -180,6 +184,7 @@ impl<'a> Lifecycle<'a> {
         if response.diagnostics.has_errors() {
             return Err(Outcome::Refused(response.diagnostics));
         }
+        // The contract is checked only for plans that the engine would use.
         self.check_plan(step, object, config, &response)?;
         Ok(response)
     }
@@ -278,6 +283,7 @@ impl<'a> Lifecycle<'a> {
                 return Err(Outcome::Failed(planned.diagnostics));
             }
             self.check_planned_deletion(&planned);
+            // Some providers return more than null here; the engine sends null in any case.
             PlanResponse { planned_state: null.clone(), ..planned }
         } else {
             PlanResponse::new(null.clone(), object.private.clone())

@@ -11,7 +11,7 @@ use groma_value::Value;
 
 use super::after_create::with_unknowns;
 use super::{Extent, Lifecycle, Outcome, StepResult, capabilities};
-use crate::kind::Kind;
+use crate::options::Kind;
 use crate::rule::{Rule, Step, Weight};
 
 /// The limit of a list query.

@@ -17,12 +17,23 @@ pub struct BackendSchema {
     arguments: Vec<Argument>,
 }
 
+/// The moment at which an argument must have a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Requirement {
+    /// Never.
+    Optional,
+    /// When the backend connects.
+    Connection,
+    /// When the configuration is validated.
+    Configuration,
+}
+
 /// An argument of a backend, or an attribute of one of its nested objects.
 #[derive(Clone, Debug)]
 pub struct Argument {
     pub(super) name: &'static str,
     pub(super) kind: ArgumentKind,
-    pub(super) is_required: bool,
+    pub(super) requirement: Requirement,
     pub(super) is_sensitive: bool,
     pub(super) default: Option<&'static str>,
     pub(super) environment: &'static [&'static str],
@@ -80,7 +91,7 @@ impl Argument {
         Self {
             name,
             kind,
-            is_required: false,
+            requirement: Requirement::Optional,
             is_sensitive: false,
             default: None,
             environment: &[],
@@ -96,7 +107,12 @@ impl Argument {
 
     /// Declares a required argument. A value of its environment variables counts as given.
     pub fn required(name: &'static str, ty: Type) -> Self {
-        Self { is_required: true, ..Self::optional(name, ty) }
+        Self { requirement: Requirement::Configuration, ..Self::optional(name, ty) }
+    }
+
+    /// Declares an argument that a connection requires, although Terraform accepts a configuration without it.
+    pub fn required_to_connect(name: &'static str, ty: Type) -> Self {
+        Self { requirement: Requirement::Connection, ..Self::optional(name, ty) }
     }
 
     /// Declares an optional object with `attributes`.
@@ -149,9 +165,14 @@ impl Argument {
         &self.kind
     }
 
-    /// Whether a value must be given.
+    /// Whether a connection requires a value.
     pub fn is_required(&self) -> bool {
-        self.is_required
+        self.requirement != Requirement::Optional
+    }
+
+    /// Whether a configuration without a value is invalid, even before anything connects.
+    pub fn is_required_by_configuration(&self) -> bool {
+        self.requirement == Requirement::Configuration
     }
 
     /// Whether people must not see the value.

@@ -95,10 +95,10 @@ fn entry(
             }
         } else if let Some(value) = argument.default.and_then(|default| from_text(default, ty)) {
             return Entry { name, value, origin: Origin::Default, nested };
-        } else if argument.is_required {
+        } else if argument.is_required() {
             problems.push(ArgumentError::Missing { name: path, advice: advice(argument) });
         }
-    } else if argument.is_required {
+    } else if argument.is_required() {
         problems.push(ArgumentError::Missing { name: path, advice: String::new() });
     }
     // An empty string that nothing replaces stays visible, so that a store can refuse it.

@@ -28,7 +28,7 @@ fn schema() -> &'static BackendSchema {
         let text = |name| Argument::optional(name, Type::String);
         let number = |name| Argument::optional(name, Type::Number);
         BackendSchema::new([
-            Argument::required("address", Type::String).env(&["TF_HTTP_ADDRESS"]),
+            Argument::required_to_connect("address", Type::String).env(&["TF_HTTP_ADDRESS"]),
             text("update_method").env(&["TF_HTTP_UPDATE_METHOD"]).default("POST"),
             text("lock_address").env(&["TF_HTTP_LOCK_ADDRESS"]),
             text("lock_method").env(&["TF_HTTP_LOCK_METHOD"]).default("LOCK"),
@@ -65,7 +65,9 @@ struct HttpStore {
 }
 
 fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreError> {
-    let address = url(settings, "address")?.ok_or_else(|| invalid("address", "it is empty"))?;
+    let address = url(settings, "address")?.ok_or_else(|| {
+        invalid("address", "it is required; set it in the block, with -backend-config or with TF_HTTP_ADDRESS")
+    })?;
     let lock = url(settings, "lock_address")?;
     let unlock = url(settings, "unlock_address")?;
     let with_method = |url: Option<Url>, name| url.map(|url| Ok((method(settings, name)?, url))).transpose();

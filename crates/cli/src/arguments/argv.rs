@@ -13,8 +13,7 @@ use std::vec::IntoIter;
 use clap::{ArgAction, Command};
 use groma_diagnostics::did_you_mean;
 
-use super::shell_words::split_words;
-use super::usage::UsageError;
+use super::parse::UsageError;
 
 /// Looks up an environment variable.
 pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
@@ -60,11 +59,14 @@ pub fn invocation(
         names.push(found.get_name().to_owned());
         current = Cow::Owned(found);
     }
+    // The variables are named after the command, so they are read only once the whole command path is known.
     let mut flags = of_variables(&names, environment)?;
     flags.extend(rest);
     let flags = with_two_dashes(flags, &current);
+    // Words after `--` are operands, even if they look like -help or -version.
     let given = || flags.iter().take_while(|word| *word != "--");
     let help = given().find(|word| *word == HELP).cloned().or(before.help);
+    // Without a command, `-version` was handled above as an option before the command.
     let asks_version = !names.is_empty() && given().any(|word| VERSION.iter().any(|flag| word == flag));
     match help {
         // Other flags are dropped: errors in them must not get in the way of the help.
@@ -91,10 +93,13 @@ fn before_the_command(rest: &mut Peekable<IntoIter<OsString>>) -> Result<Before,
         && let Some(option) = rest.next_if(|word| is_flag(word))
     {
         let text = option.to_string_lossy();
+        // Go's flag package, which Terraform uses, accepts one and two dashes alike.
         let bare = text.trim_start_matches('-');
         match bare.split_once('=') {
             // Terraform accepts this option with one dash only.
             _ if text.starts_with("--chdir") => return Err(no_option(&text, rest.find(|word| !is_flag(word)))),
+            // Two directories mean that a wrapper and its caller disagree; to choose one could change the wrong
+            // infrastructure.
             Some(("chdir", _)) if before.directory.is_some() => {
                 let problem = "-chdir is set twice, but a command runs in one directory. Remove one of them.";
                 return Err(UsageError::bare(problem));
@@ -159,6 +164,7 @@ fn of_variables(names: &[String], environment: Environment<'_>) -> Result<Vec<Os
 
 /// Builds the flags and subcommands of `command`, which [`Lazy`](super::Lazy) defers until the command is used.
 fn whole(command: &Command) -> Command {
+    // clap would otherwise add a `help` subcommand, which Terraform does not have.
     let mut whole = command.clone().disable_help_subcommand(true);
     whole.build();
     whole
@@ -170,6 +176,7 @@ fn find<'c>(command: &'c Command, name: &OsStr) -> Option<&'c Command> {
 
 fn unknown_command(name: &OsStr, command: &Command) -> UsageError {
     let name = name.to_string_lossy();
+    // A known command must not get a suggestion of another one, as if it were misspelled.
     if ABSENT.contains(&&*name) {
         return UsageError::bare(format!(
             "The command {name:?} is not implemented in this version of {}.",
@@ -185,6 +192,7 @@ fn unknown_command(name: &OsStr, command: &Command) -> UsageError {
 }
 
 fn is_flag(word: &OsStr) -> bool {
+    // A lone dash is an operand: it means standard input, as in `fmt -`.
     let bytes = word.as_encoded_bytes();
     bytes.len() > 1 && bytes.first() == Some(&b'-')
 }
@@ -237,6 +245,7 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
         if takes_next {
             // The next word is the value whatever it looks like.
             match words.next() {
+                // The flag and its empty value are both dropped, like -out= above.
                 Some(value) if value.is_empty() && names_file(command, &name) => {}
                 Some(value) => {
                     let mut joined = flag;
@@ -271,6 +280,44 @@ fn takes_value(command: &Command, name: &str) -> bool {
     })
 }
 
+/// Splits `text` into words at white space that is neither quoted nor escaped with a backslash.
+///
+/// # Errors
+///
+/// `text` has an unclosed quote, or ends with a backslash.
+pub fn split_words(text: &str) -> Result<Vec<String>, &'static str> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            // White space separates words but adds none: several blanks in a row leave `word` empty.
+            ' ' | '\t' | '\n' | '\r' => words.extend(word.take()),
+            // Quotes begin a word even if nothing is between them, so that '' is an empty argument.
+            '\'' => quoted(&mut characters, '\'', word.get_or_insert_default())?,
+            '"' => quoted(&mut characters, '"', word.get_or_insert_default())?,
+            '\\' => word.get_or_insert_default().push(characters.next().ok_or("the value ends with a backslash")?),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+fn quoted(characters: &mut std::str::Chars<'_>, quote: char, word: &mut String) -> Result<(), &'static str> {
+    loop {
+        match characters.next().ok_or("unclosed quote")? {
+            c if c == quote => return Ok(()),
+            // Inside double quotes a shell keeps the backslash unless it escapes something special.
+            '\\' if quote == '"' => match characters.next().ok_or("unclosed quote")? {
+                c @ ('"' | '\\' | '$' | '`') => word.push(c),
+                c => word.extend(['\\', c]),
+            },
+            c => word.push(c),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,6 +349,7 @@ mod tests {
 
     #[test]
     fn import_id_may_start_with_a_dash_before_no_color() {
+        // The dash of the ID must survive, while -no-color still acts as a flag.
         assert_eq!(
             rewritten(&["import", "-lock=false", "a.b", "-x", "-no-color"], &[]),
             ["import", "--lock=false", "--no-color", "--", "a.b", "-x"]
@@ -310,6 +358,7 @@ mod tests {
 
     #[test]
     fn inserts_arguments_of_environment_variables_first() {
+        // The variable of the command is named with its subcommand, and comes before the general one.
         let variables = [("TF_CLI_ARGS", "-no-color"), ("TF_CLI_ARGS_state_list", "-state 'a b'")];
         assert_eq!(rewritten(&["state", "list", "x"], &variables), ["state", "list", "--state=a b", "--no-color", "x"]);
     }
@@ -320,6 +369,7 @@ mod tests {
             assert_eq!(rewritten(words, &[]), ["plan", "--help"]);
         }
         assert_eq!(rewritten(&["-help"], &[]), ["--help"]);
+        // The first -help is the value of -var, the second an operand.
         assert_eq!(rewritten(&["plan", "-var", "-help", "--", "-help"], &[]), ["plan", "--var=-help", "--", "-help"]);
         assert_eq!(rewritten(&["-version", "-json"], &[]), ["version", "--json"]);
     }
@@ -329,6 +379,7 @@ mod tests {
         for words in [&["plan", "-version"][..], &["state", "list", "x", "--version"], &["fmt", "-v", "-json"]] {
             assert_eq!(rewritten(words, &[]), ["version"]);
         }
+        // The value of -var is not a flag.
         assert_eq!(rewritten(&["plan", "-var", "-version"], &[]), ["plan", "--var=-version"]);
     }
 
@@ -355,5 +406,13 @@ mod tests {
         assert!(invocation(vec!["--chdir=a/b".into(), "plan".into()], &command("groma"), &|_| None).is_err());
         let twice = vec!["-chdir=a".into(), "-chdir=b".into(), "plan".into()];
         assert!(invocation(twice, &command("groma"), &|_| None).is_err());
+    }
+
+    #[test]
+    fn splits_quoted_and_escaped_words() {
+        assert_eq!(split_words("-var 'a=b c' -x=\"d \\\" e\"  f\\ g").unwrap(), ["-var", "a=b c", "-x=d \" e", "f g"]);
+        assert_eq!(split_words("  ").unwrap(), Vec::<String>::new());
+        assert_eq!(split_words("''").unwrap(), [""]);
+        assert!(split_words("'a").is_err());
     }
 }

@@ -1,12 +1,13 @@
-//! Types of flag values.
+//! Types of flags and of their values.
 
 use std::any::TypeId;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::builder::TypedValueParser;
-use clap::{Arg, Command};
+use clap::error::Error;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
 /// Boolean flag, given bare or with a value: `-refresh`, `-refresh=false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,7 @@ impl FromStr for Duration {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const PROBLEM: &str = "not a duration such as 30s or 1m30s";
+        // Go accepts a bare zero, and no other number without a unit.
         if text == "0" {
             return Ok(Self::default());
         }
@@ -90,6 +92,7 @@ impl FromStr for Duration {
             rest = next;
         }
         if text.is_empty() {
+            // The sum of valid parts may still be too large.
             return Err(PROBLEM);
         }
         std::time::Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| PROBLEM)
@@ -117,7 +120,65 @@ fn bare_if_flag(argument: Arg) -> Arg {
     if argument.get_value_parser().type_id() != TypeId::of::<Flag>() {
         return argument;
     }
+    // Without the equals sign, the next word would become the value, as in `-json plan.out`.
     argument.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL")
+}
+
+/// Values of input variables, in the order of the command line: a later value overrides an earlier one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variables(pub Vec<Assignment>);
+
+/// One `-var` or `-var-file`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assignment {
+    /// `name=value`.
+    Value(String),
+    /// A file with values.
+    File(PathBuf),
+}
+
+const VALUE: &str = "var";
+const FILE: &str = "var-file";
+
+impl Args for Variables {
+    fn augment_args(command: Command) -> Command {
+        let value = Arg::new(VALUE)
+            .long(VALUE)
+            .value_name("NAME=VALUE")
+            .action(ArgAction::Append)
+            .help("Set an input variable of the root module; may be repeated");
+        let file = Arg::new(FILE)
+            .long(FILE)
+            .value_name("FILE")
+            .action(ArgAction::Append)
+            // Paths need not be UTF-8.
+            .value_parser(value_parser!(OsString))
+            .help("Set input variables from a file; may be repeated");
+        command.arg(value).arg(file)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Variables {
+    // derive() would keep only the order within each flag; clap's indices give the order across both.
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let values = matches.get_many::<String>(VALUE).into_iter().flatten().cloned().map(Assignment::Value);
+        let files = matches.get_many::<OsString>(FILE).into_iter().flatten();
+        let files = files.map(|path| Assignment::File(path.into()));
+        let value_indices = matches.indices_of(VALUE).into_iter().flatten();
+        let file_indices = matches.indices_of(FILE).into_iter().flatten();
+        let mut indexed: Vec<(usize, Assignment)> = value_indices.zip(values).chain(file_indices.zip(files)).collect();
+        indexed.sort_by_key(|(index, _)| *index);
+        Ok(Self(indexed.into_iter().map(|(_, assignment)| assignment).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Arguments of the commands that install modules and providers: `init` and `providers`.
+//! Arguments of the commands that install modules and providers, `init` and `providers`, and of `login` and `logout`
+//! for the hosts that serve them.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::assignments::Variables;
-use super::flags::Flag;
+use super::flags::{Flag, Variables};
 use super::shared::{Common, JsonMessages, Locking, View};
 
 #[derive(Args, Clone, Debug)]
@@ -152,4 +152,13 @@ pub struct Schema {
     pub json: Option<Flag>,
     #[command(flatten)]
     pub common: Common,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Login {
+    #[command(flatten)]
+    pub view: View,
+    /// Hostname of the service
+    #[arg(value_name = "HOST", default_value = "app.terraform.io")]
+    pub host: String,
 }

@@ -1,43 +1,28 @@
 //! Command-line arguments as clap parses them. Parsing reads no files; of the environment it only reads `TF_CLI_ARGS`.
 
 mod argv;
-mod assignments;
 mod cloudcontrol;
 mod emulator;
 mod flags;
 mod installation;
-mod language;
-mod lazy;
-mod login;
-mod objects;
 mod operation;
 mod parse;
 mod provider;
-mod query;
 mod reading;
 mod shared;
-mod shell_words;
 mod state;
 mod task;
-mod usage;
 mod workspace;
 
-pub use assignments::{Assignment, Variables};
 pub use cloudcontrol::*;
 pub use emulator::*;
-pub use flags::{Deprecations, Flag};
+pub use flags::{Assignment, Deprecations, Flag, Variables};
 pub use installation::*;
-pub use language::*;
-pub use lazy::Lazy;
-pub use login::*;
-pub use objects::*;
 pub use operation::*;
-pub use parse::{Parsed, parse};
+pub use parse::{Parsed, UsageError, parse};
 pub use provider::*;
-pub use query::*;
 pub use reading::*;
 pub use shared::*;
 pub use state::*;
-pub use task::Task;
-pub use usage::UsageError;
+pub use task::{Lazy, Task};
 pub use workspace::*;

@@ -1,12 +1,11 @@
-//! Arguments of the commands that plan and apply.
+//! Arguments of the commands that plan, apply and query.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::assignments::Variables;
-use super::flags::Flag;
+use super::flags::{Flag, Variables};
 use super::shared::{JsonMessages, Locking, Secrets, View, Writing};
 
 /// Flags that control planning.
@@ -169,6 +168,7 @@ impl Refresh {
         };
         Apply {
             planning,
+            // refresh never asks: it changes no real object.
             auto_approve: Some(Flag::On),
             backup: files.backup,
             state_out: files.state_out,
@@ -176,4 +176,20 @@ impl Refresh {
             rest: self.rest,
         }
     }
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Query {
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Generate resource and import blocks for the found objects in this new file
+    #[arg(long, value_name = "FILE")]
+    pub generate_config_out: Option<PathBuf>,
+    /// Print machine-readable output: one JSON message per line
+    #[arg(long)]
+    pub json: Option<Flag>,
+    #[command(flatten)]
+    pub view: View,
+    #[arg(hide = true)]
+    pub rest: Vec<OsString>,
 }

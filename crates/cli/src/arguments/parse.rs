@@ -1,7 +1,8 @@
-//! Parses the command line, and words clap's errors as Terraform words its own.
+//! Parses the command line, and words errors as Terraform words its own.
 
 use std::any::TypeId;
 use std::ffi::OsString;
+use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -10,7 +11,6 @@ use groma_diagnostics::Diagnostic;
 
 use super::argv::{Environment, invocation};
 use super::task::{Arguments, command};
-use super::usage::UsageError;
 
 /// Result of parsing a command line.
 #[derive(Debug)]
@@ -47,6 +47,7 @@ pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'
             Ok(Parsed::Run { directory: invocation.directory, arguments: Box::new(arguments) })
         }
         Err(problem) => match problem.kind() {
+            // `groma state` lacks a subcommand: its help is printed, and the command fails as in Terraform.
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !nothing_asked => {
                 Ok(Parsed::Group(with_one_dash(&problem.render().to_string())))
             }
@@ -61,6 +62,7 @@ pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'
 
 /// Rewrites clap's help text to flags with one dash. Removed text is replaced by spaces to keep the columns aligned.
 fn with_one_dash(help: &str) -> String {
+    // The alignment of the help columns depends on the length of the text, so it is not shortened.
     let bare = help.replace("[=<BOOL>]", "         ").replace("-h, --help", "    --help");
     bare.replace("\n      --", "\n  -").replace(" --", " -")
 }
@@ -104,6 +106,7 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
         ErrorKind::InvalidUtf8 => (FLAGS, not_utf_8(words, parser)),
         _ => (FLAGS, problem.to_string()),
     };
+    // The path ends at the command, so that its help is suggested instead of that of the program.
     let names = command_path(words, parser).into_iter().map(Command::get_name);
     let path = std::iter::once(program).chain(names).collect::<Vec<_>>().join(" ");
     let detail = format!("{what}\n\nFor the options of this command, run:\n  {path} -help");
@@ -116,6 +119,7 @@ fn not_utf_8(words: &[OsString], parser: &Command) -> String {
     let is_text = |argument: &Arg| {
         let kind = argument.get_value_parser().type_id();
         kind != TypeId::of::<PathBuf>() && kind != TypeId::of::<OsString>()
+        // Flags whose value is a path accept any bytes, so clap has reported another argument.
     };
     let takes_text =
         |name: &str| flags.iter().find(|flag| flag.get_long() == Some(name)).is_none_or(|flag| is_text(flag));
@@ -149,6 +153,33 @@ fn command_path<'p>(words: &[OsString], parser: &'p Command) -> Vec<&'p Command>
         current = next;
     }
     path
+}
+
+/// A mistake on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UsageError {
+    /// A message printed without the frame of a diagnostic, as Terraform prints problems that precede any command.
+    Bare(String),
+    /// A bare message for a command line without a command, which exits with 127 as Terraform does.
+    NoCommand(String),
+    /// A problem with the arguments of a command, shown as a diagnostic.
+    Diagnostic(Box<Diagnostic>),
+}
+
+impl UsageError {
+    /// Creates a [`UsageError::Bare`].
+    pub fn bare(text: impl Into<String>) -> Self {
+        Self::Bare(text.into())
+    }
+}
+
+impl Display for UsageError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bare(text) | Self::NoCommand(text) => f.write_str(text),
+            Self::Diagnostic(diagnostic) => write!(f, "{}: {}", diagnostic.summary, diagnostic.detail),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -190,6 +221,7 @@ mod tests {
         assert_eq!(plan.planning.target, ["a.b", "c.d"]);
         assert_eq!(
             plan.planning.variables.0,
+            // The relative order of -var and -var-file is kept, because the last value wins.
             [Assignment::Value("x=1".to_owned()), Assignment::File("f".into()), Assignment::Value("y=2".to_owned())]
         );
         assert_eq!(plan.detailed_exitcode, Some(Flag::On));
@@ -200,6 +232,7 @@ mod tests {
     fn last_occurrence_of_a_repeated_flag_wins() {
         let plan = plan(&["plan", "-no-color", "-lock=false", "-target=a.b", "-no-color", "-lock=true", "-target=c.d"]);
         assert_eq!(plan.planning.locking.lock, Some(Flag::On));
+        // Flags that collect values keep all of them.
         assert_eq!(plan.planning.target, ["a.b", "c.d"]);
         let validate = parsed(&["validate", "-json", "-json=false"]);
         let Ok(Parsed::Run { arguments, .. }) = validate else { panic!("{validate:?}") };
@@ -211,6 +244,7 @@ mod tests {
         let message = |words: &[&str]| parsed(words).unwrap_err().to_string();
         assert!(message(&["plan", "-nosuch"]).contains("flag provided but not defined: -nosuch"));
         assert!(message(&["plan", "-nosuch"]).contains("groma plan -help"));
+        // "-nope" resembles no flag closely enough.
         assert!(!message(&["plan", "-nope"]).contains("Did you mean"));
         assert!(!message(&["state", "list", "-x"]).contains("Did you mean"));
         assert!(message(&["plan", "-vra", "x=1"]).contains("Did you mean -var?"));
@@ -244,6 +278,7 @@ mod tests {
     fn help_shows_flags_with_one_dash() {
         let Ok(Parsed::Help(text)) = parsed(&["plan", "-help"]) else { panic!() };
         assert!(text.contains(" -detailed-exitcode"), "{text}");
+        // Terraform's users expect one dash; clap's help has two.
         assert!(!text.contains("--"), "{text}");
         assert!(matches!(parsed(&[]), Ok(Parsed::Usage(_))));
         assert!(matches!(parsed(&["-chdir=x"]), Ok(Parsed::Usage(_))));

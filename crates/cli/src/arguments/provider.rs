@@ -1,4 +1,4 @@
-//! Arguments of `provider` and its subcommands, which help to develop and evaluate providers.
+//! Arguments of `provider`, which helps to develop providers.
 
 use std::path::PathBuf;
 

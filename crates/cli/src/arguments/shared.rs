@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::assignments::Variables;
-use super::flags::{Deprecations, Duration, Flag};
+use super::flags::{Deprecations, Duration, Flag, Variables};
 
 /// Flags for the presentation of messages.
 #[derive(Args, Clone, Debug)]

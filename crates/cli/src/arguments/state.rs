@@ -1,12 +1,12 @@
-//! Arguments of `state` and its subcommands.
+//! Arguments of the commands that change single objects of the state: `state` and its subcommands, `import`, `taint` and
+//! `untaint`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::assignments::Variables;
-use super::flags::Flag;
-use super::shared::{Common, JsonDocument, JsonMessages, Secrets, StateAccess};
+use super::flags::{Flag, Variables};
+use super::shared::{Common, JsonDocument, JsonMessages, Secrets, StateAccess, Writing};
 
 #[derive(Debug, Subcommand)]
 pub enum State {
@@ -111,6 +111,7 @@ pub struct StateMv {
     pub backup_out: Option<PathBuf>,
     #[command(flatten)]
     pub change: StateChange,
+    // Both addresses in one list: with the wrong number of them, the error is the command's own, as in Terraform.
     /// Current address and new address
     #[arg(value_name = "SOURCE DESTINATION")]
     pub rest: Vec<String>,
@@ -144,6 +145,7 @@ pub struct StateReplaceProvider {
 pub struct StatePull {
     #[command(flatten)]
     pub common: Common,
+    // Accepted here to be rejected by the command, with Terraform's message.
     #[arg(hide = true)]
     pub rest: Vec<String>,
 }
@@ -160,4 +162,45 @@ pub struct StatePush {
     /// File that holds the state, or "-" for standard input
     #[arg(value_name = "PATH")]
     pub rest: Vec<PathBuf>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct ImportArguments {
+    /// Directory of the configuration that declares the resource and its provider
+    #[arg(long, value_name = "DIR")]
+    pub config: Option<PathBuf>,
+    /// Accepted for compatibility; only remote backends compare versions
+    #[arg(long)]
+    pub ignore_remote_version: Option<Flag>,
+    /// Limit the number of concurrent operations
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub parallelism: i64,
+    /// Use -input=false to never prompt for input
+    #[arg(long)]
+    pub input: Option<Flag>,
+    #[command(flatten)]
+    pub json: JsonMessages,
+    #[command(flatten)]
+    pub writing: Writing,
+    // After the address everything belongs to the ID, which may begin with a dash.
+    /// Address of the resource instance, and import ID of the object
+    #[arg(value_name = "ADDR ID", trailing_var_arg = true)]
+    pub rest: Vec<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Taint {
+    /// Succeed even if the instance does not exist
+    #[arg(long)]
+    pub allow_missing: Option<Flag>,
+    /// Accepted for compatibility; only remote backends compare versions
+    #[arg(long)]
+    pub ignore_remote_version: Option<Flag>,
+    #[command(flatten)]
+    pub json: JsonMessages,
+    #[command(flatten)]
+    pub writing: Writing,
+    /// Address of the resource instance
+    #[arg(value_name = "ADDRESS")]
+    pub rest: Vec<String>,
 }

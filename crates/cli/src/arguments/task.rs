@@ -1,20 +1,19 @@
 //! The list of commands, and the clap parser for all of them.
+//!
+//! The parser builds the flags of a command when it is used: building those of all commands would slow down every start.
 
-use clap::{Command, CommandFactory, Parser, Subcommand};
+use std::ops::Deref;
 
-use super::assignments::Variables;
+use clap::{ArgMatches, Args, Command, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
+
 use super::cloudcontrol::CloudControl;
 use super::emulator::Emulator;
-use super::installation::{Init, Providers};
-use super::language::{Console, Fmt, Get, Graph, Metadata, Modules, Validate};
-use super::lazy::Lazy;
-use super::login::Login;
-use super::objects::{ImportArguments, Taint};
-use super::operation::{Apply, Destroy, Plan, Refresh};
+use super::flags::{Variables, with_bare_flags};
+use super::installation::{Init, Login, Providers};
+use super::operation::{Apply, Destroy, Plan, Query, Refresh};
 use super::provider::Provider;
-use super::query::Query;
-use super::reading::{Output, Show, Version};
-use super::state::State;
+use super::reading::{Console, Fmt, Get, Graph, Metadata, Modules, Output, Show, Validate, Version};
+use super::state::{ImportArguments, State, Taint};
 use super::workspace::{ForceUnlock, Workspace};
 
 /// Plans and applies infrastructure changes, compatible with Terraform's configurations, state files and providers.
@@ -112,6 +111,8 @@ impl Task {
     /// Returns the values of input variables on the command line, which the backend and module sources may depend on.
     pub fn variables(&self) -> Option<&Variables> {
         match self {
+            // Every command that loads the configuration lists its variables here, because module sources may depend on
+            // them.
             Self::Init(arguments) => Some(&arguments.variables),
             Self::Get(arguments) => Some(&arguments.common.variables),
             Self::Modules(arguments) => Some(&arguments.common.variables),
@@ -131,6 +132,7 @@ impl Task {
             Self::Output(arguments) => Some(&arguments.reading.common.variables),
             Self::Workspace(command) | Self::Env(command) => Some(command.variables()),
             Self::ForceUnlock(arguments) => Some(&arguments.variables),
+            // These commands evaluate no configuration.
             Self::Provider(_)
             | Self::Metadata(_)
             | Self::Fmt(_)
@@ -140,5 +142,66 @@ impl Task {
             | Self::Emulator(_)
             | Self::CloudControl(_) => None,
         }
+    }
+}
+
+/// Arguments or subcommands whose definition is built on first use.
+#[derive(Clone, Debug)]
+pub struct Lazy<T>(pub T);
+
+impl<T> Deref for Lazy<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: FromArgMatches> FromArgMatches for Lazy<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches(matches).map(Self)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches_mut(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl<T: Args> Args for Lazy<T> {
+    fn augment_args(command: Command) -> Command {
+        command.defer(|command| augmented(command, T::augment_args))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        // Flags of a command are only added when clap descends into it, which keeps the start fast.
+        command.defer(|command| augmented(command, T::augment_args_for_update))
+    }
+}
+
+impl<T: Subcommand> Subcommand for Lazy<T> {
+    fn augment_subcommands(command: Command) -> Command {
+        command.defer(|command| augmented(command, T::augment_subcommands))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        command.defer(|command| augmented(command, T::augment_subcommands_for_update))
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        T::has_subcommand(name)
+    }
+}
+
+/// Adds flags to `command` but keeps its description, which `augment` would replace by the doc comment of the argument type.
+fn augmented(command: Command, augment: fn(Command) -> Command) -> Command {
+    let about = command.get_about().cloned();
+    let command = with_bare_flags(augment(command));
+    match about {
+        Some(about) => command.about(about),
+        None => command,
     }
 }

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::assignments::Variables;
-use super::flags::Flag;
+use super::flags::{Flag, Variables};
 use super::shared::{JsonMessages, Locking, View};
 
 #[derive(Debug, Subcommand)]

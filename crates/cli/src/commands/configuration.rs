@@ -11,11 +11,11 @@ use groma_config::{
 };
 use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
 
+use super::cli_configuration::default_registry;
 use super::context::Context;
-use super::default_registry::default_registry;
-use super::further_errors;
-use super::key_service::key_services;
+use super::encryption::key_services;
 use super::outcome::fail;
+use super::validate;
 use super::variables::{ask_for_encryption, check_given, check_options_given};
 
 /// The reason for which a command loads the configuration. [`Purpose::tolerance`] is the table of what each one tolerates.
@@ -122,17 +122,20 @@ impl Purpose {
             variables,
         };
         match self {
+            // The rows are one table so that a new purpose must decide about each kind of problem.
             Self::Validate => row(Checked, Required, Complete, Fine, VariableChecks::None),
             Self::Inspect | Self::Import => row(Checked, Required, InvalidReferences, Fine, VariableChecks::None),
             Self::Plan => row(Checked, Required, Valid, WouldPlanDestruction, VariableChecks::None),
             Self::Apply => row(Checked, Required, Valid, WouldDestroy, VariableChecks::None),
             Self::Destroy => row(Checked, Required, Valid, Fine, VariableChecks::None),
+            // References were checked when the plan was made; checking them again would slow down every apply.
             Self::ApplySavedPlan => row(Unchecked, Required, Valid, Fine, VariableChecks::None),
             // Query files alone are enough for `query`.
             Self::Query => row(Checked, Required, Valid, Fine, VariableChecks::None),
             Self::Show => row(Checked, Required, Valid, Nothing, VariableChecks::None),
             Self::Blocks => row(Unchecked, Required, Valid, Fine, Values),
             Self::ListProviders => row(Unchecked, Required, Valid, Nothing, Values),
+            // A state command must work while the configuration is being edited, so it loads as little as possible.
             Self::ReadState => row(BackendOnly, Ignored, ValidBackend, Fine, Options),
             Self::ChangeState => row(BackendOnly, IfInstalled, ValidBackend, Fine, Values),
         }
@@ -168,6 +171,7 @@ pub(super) fn load_with_tests(
 /// The configuration has an error that the purpose does not tolerate, or the answer is missing.
 pub(super) fn load_with_prompts(context: &mut Context, purpose: Purpose) -> Result<Loaded, Diagnostics> {
     let loaded = load(context, purpose)?;
+    // The variables that encryption depends on must be known before the state can be opened.
     match ask_for_encryption(context, &loaded.0.root)? {
         // The answers are among the options now.
         true => load(context, purpose),
@@ -185,6 +189,7 @@ pub(super) fn load_with_options(
     options: LoadOptions,
 ) -> Result<Loaded, Diagnostics> {
     let has_blocks = has_configuration(&DiskFiles::new(Path::new(".").join(&options.directory)));
+    // Without any file there is nothing to parse, but every command still has a configuration, which is empty.
     if has_blocks || has_tests(&options) || options.queries == Queries::Included {
         return load_from(context, purpose, options, &DiskFiles::new("."));
     }
@@ -204,12 +209,14 @@ pub(super) fn load_from(
     files: &dyn Files,
 ) -> Result<Loaded, Diagnostics> {
     let tolerance = purpose.tolerance();
+    // Unreadable options are reported although the command needs no values: they are mistakes all the same.
     if tolerance.variables == VariableChecks::Options {
         check_options_given(context)?;
     }
     let calls = if tolerance.modules == CalledModules::Ignored { Calls::Ignored } else { Calls::Included };
     let options = LoadOptions { references: tolerance.references, calls, ..options };
     let (configuration, diagnostics) = read(context, tolerance.modules, &options, files);
+    // `validate` is no state command, so it keeps the other summary.
     let diagnostics = if purpose == Purpose::Validate { diagnostics } else { for_state_commands(diagnostics) };
     let (configuration, mut diagnostics) = accept(context, tolerance.accepts, configuration, diagnostics)?;
     if tolerance.variables == VariableChecks::Values {
@@ -250,17 +257,18 @@ fn accept(
     let Some(configuration) = configuration else { return Err(diagnostics) };
     let is_complete = configuration.status != LoadStatus::Incomplete;
     match accepted {
+        // Only the backend is needed, so an incomplete configuration without errors is enough.
         Accepted::ValidBackend if diagnostics.has_errors() => Err(diagnostics),
         Accepted::ValidBackend => Ok((configuration, diagnostics)),
         _ if !is_complete => Err(diagnostics),
         Accepted::Complete => Ok((configuration, diagnostics)),
+        // Statuses are ordered by severity.
         Accepted::InvalidReferences => match configuration.status <= LoadStatus::InvalidReferences {
             true => Ok((configuration, diagnostics)),
             false => Err(diagnostics),
         },
-        Accepted::Valid if diagnostics.has_errors() => {
-            Err(further_errors::collect(context, configuration, diagnostics))
-        }
+        // One run should report everything that has to be fixed, so validation continues where loading stopped.
+        Accepted::Valid if diagnostics.has_errors() => Err(validate::collect(context, configuration, diagnostics)),
         Accepted::Valid => Ok((configuration, diagnostics)),
     }
 }
@@ -309,6 +317,7 @@ struct WhereInstalled {
 impl ModuleLocator for WhereInstalled {
     fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
         let located = self.installed.locate(request);
+        // The loader reports the diagnostics of missing modules with all others; the copies identify them there.
         self.missing.extend(located.as_ref().err().map(|problem| (**problem).clone()));
         located
     }

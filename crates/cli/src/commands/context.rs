@@ -15,8 +15,8 @@ use groma_provider::TERRAFORM_VERSION;
 use super::backend::unreleased as unreleased_lock;
 use super::cli_configuration::cli_configuration;
 use super::deprecation_filter::SuppressedDeprecations;
-use super::json_into::{json_file, json_twice};
 use super::outcome::{Outcome, no_thread};
+use super::results::{json_file, json_twice};
 use crate::arguments::{Deprecations, Flag, JsonMessages, Secrets, View};
 use crate::clock;
 use crate::log::{Level, Log};
@@ -107,6 +107,7 @@ pub(super) enum ProgressDisplay {
 
 impl Context {
     pub fn new(identity: &Identity<'_>, settings: Settings, log: Log, original_directory: PathBuf) -> Self {
+        // Both wordings exist from the start, because a later -json flag switches to the other one.
         let wording = Wording::of(identity.persona, identity.program, identity.directory);
         Self {
             colors: settings.colors,
@@ -140,6 +141,7 @@ impl Context {
 
     /// Returns the receiver of errors about locks that cannot be released. The end of the command shows them.
     pub fn release_report(&self) -> ReleaseReport {
+        // The closure outlives this borrow, so it owns what it needs.
         let (unreleased, command) = (Arc::clone(&self.unreleased), self.wording.command.clone());
         Arc::new(move |problem, held| {
             unreleased.lock().unwrap_or_else(PoisonError::into_inner).push(unreleased_lock(problem, held, &command));
@@ -214,6 +216,7 @@ impl Context {
             self.switch_to_json().version(TERRAFORM_VERSION);
         }
         let Some(path) = &flags.json_into else { return Ok(()) };
+        // Standard output can only be one of both, and a copy of it in a file would be redundant.
         if is_json {
             return Err(json_twice());
         }
@@ -223,6 +226,7 @@ impl Context {
     /// Copies all further messages to a file as JSON.
     pub fn mirror_json(&mut self, path: &Path) -> Result<(), Diagnostics> {
         let stream = Stream::new(Arc::new(Mutex::new(json_file(path)?)), clock::now_in_microseconds);
+        // The first message is the version, so that readers know the format.
         stream.version(TERRAFORM_VERSION);
         self.word_for_json();
         self.json_mirror = Some(stream);
@@ -231,6 +235,7 @@ impl Context {
 
     /// Replaces all further text output with JSON messages; returns their stream.
     pub fn switch_to_json(&mut self) -> Stream {
+        // JSON goes to the writer for documents, which changes no bytes unless the output is a terminal.
         let stream = Stream::new(Arc::clone(self.streams.documents()), clock::now_in_microseconds);
         self.messages = Some(stream.clone());
         self.word_for_json();
@@ -327,6 +332,7 @@ impl Context {
         }
         let interrupts =
             Interrupts::listen(self.streams.clone(), self.text_wording.product, Arc::clone(&self.plugin_host));
+        // Without the listening thread an interrupt would kill a run in the middle of a change.
         let interrupts = interrupts.map_err(|error| no_thread(&error))?;
         self.interrupts = Some(interrupts.clone());
         Ok(interrupts)
@@ -365,6 +371,7 @@ impl Context {
         if self.messages.is_some() {
             return;
         }
+        // Similar warnings of many instances would hide the errors.
         let shown = consolidated(&ordered, self.consolidation);
         // With errors, warnings are shown in full because they may explain the errors.
         let is_compact = self.warnings == Warnings::Compact && !diagnostics.has_errors();
@@ -402,6 +409,7 @@ impl Context {
 
     /// Keeps a large value, which nobody needs any more, until the process has ended.
     pub fn retain(&mut self, value: impl Any + Send) {
+        // The mutex is not locked: exclusive access shows that no other thread uses it.
         self.retained.0.get_mut().unwrap_or_else(PoisonError::into_inner).push(Box::new(value));
     }
 
@@ -417,6 +425,7 @@ impl Context {
             self.show(&diagnostics);
             1
         });
+        // Locks are released when states are dropped, so their errors only arrive now.
         let unreleased = std::mem::take(&mut *self.unreleased.lock().unwrap_or_else(PoisonError::into_inner));
         if unreleased.has_errors() {
             self.show(&unreleased);
@@ -424,6 +433,7 @@ impl Context {
         }
         // Erases live progress lines before the last messages.
         self.streams.print("");
+        // Written last, because all output may fail, including that of the error above.
         let Some(error) = self.streams.finish() else { return code };
         let detail = format!(
             "{}. The output is incomplete, but the command itself was carried out.",
@@ -452,6 +462,7 @@ pub struct Finished {
 impl Finished {
     /// Ends the process, without dropping what the command has retained.
     pub fn exit(self) -> ! {
+        // `exit` skips destructors, which would free the retained values.
         std::process::exit(self.code.into())
     }
 }

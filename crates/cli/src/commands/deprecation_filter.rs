@@ -55,6 +55,7 @@ impl SuppressedDeprecations {
 impl RemoteModule {
     /// Whether the deprecated value is used in this module, or is one of its outputs.
     fn is_used_by(&self, diagnostic: &Diagnostic, sources: &Sources) -> bool {
+        // Diagnostics name files, not modules, so the directory identifies the module.
         let file = diagnostic.subject.and_then(|span| sources.file(span));
         let is_inside = file.is_some_and(|file| Path::new(file.name()).parent() == Some(&self.directory));
         is_inside || diagnostic.origin.as_ref().is_some_and(|origin| origin.is_output_below(&self.path))

@@ -4,7 +4,7 @@ use groma_backend::RemoteBackend;
 use groma_diagnostics::Diagnostics;
 
 use super::backend::{Backend, active_workspace, diagnostics, in_use};
-use super::configuration::load_to_change_state;
+use super::configuration::{Purpose, load};
 use super::context::Context;
 use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, ForceUnlock};
@@ -18,9 +18,10 @@ pub(super) fn run(context: &mut Context, arguments: &ForceUnlock) -> Outcome {
         return Err(fail("Expected a single argument: LOCK_ID", "The error message about the lock contains its ID."));
     };
     let is_forced = arguments.force.is_some_and(Flag::is_on);
-    let configuration = load_to_change_state(context)?;
+    let (configuration, _) = load(context, Purpose::ChangeState)?;
     let backend = in_use(context, &configuration.root)?.connect(context)?;
     active_workspace(context)?;
+    // Locks of local files cannot be stale: the operating system releases them.
     let Backend::Remote(remote) = backend else { return Err(local(is_forced)) };
     let workspace = context.settings.workspace.clone();
     if workspace != DEFAULT_WORKSPACE && !remote.has_workspaces() {
@@ -32,6 +33,7 @@ pub(super) fn run(context: &mut Context, arguments: &ForceUnlock) -> Outcome {
             format!("The backend {:?} is configured without locks, so there is nothing to unlock.", remote.ty().name),
         ));
     }
+    // Anything but an explicit yes keeps the lock, because releasing it endangers the other run.
     if !is_forced && !confirmed(context, &remote, &workspace)? {
         context.report("force-unlock cancelled.\n");
         return Ok(1);

@@ -41,6 +41,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
     };
     let drawing = Drawing { format, cycle_mode };
     let text = match (&arguments.plan, arguments.kind.as_deref().filter(|kind| !kind.is_empty())) {
+        // A saved plan is an apply unless -type says otherwise.
         (Some(path), None | Some("apply")) => planned(context, path, drawing)?,
         (None, None) => {
             let (configuration, state) = load_inputs(context)?;
@@ -71,6 +72,7 @@ fn operation(kind: &str) -> Option<fn(&State) -> Operation<'_>> {
 
 fn unknown_type(kind: &str, context: &Context) -> Diagnostics {
     let summary = match kind {
+        // Terraform has removed these two types and says so.
         "validate" | "eval" => "Graph type no longer available",
         _ => "Unsupported graph type",
     };
@@ -107,6 +109,7 @@ fn drawn(
     operation: fn(&State) -> Operation<'_>,
     drawing: Drawing,
 ) -> Result<String, Diagnostics> {
+    // The plan has its own configuration, which may differ from that of the working directory.
     if let Some(path) = plan {
         let (run, plan) = saved_plan(context, path)?;
         return drawing.of(&run.session().configuration, operation(&plan.prior_state));
@@ -117,9 +120,11 @@ fn drawn(
 
 fn load_inputs(context: &mut Context) -> Result<(Arc<Configuration>, State), Diagnostics> {
     let (configuration, _) = load(context, Purpose::Inspect)?;
+    // Invalid values are errors, although the graph shows none of them.
     check_given(context, &configuration.root)?;
     let configuration = Arc::new(configuration);
     let location = state_location(context, &configuration.root, StateOverrides::default())?;
+    // Drawing changes nothing, so no lock is needed.
     let state = read_state_unlocked(context, location)?;
     Ok((configuration, state))
 }
@@ -136,6 +141,7 @@ fn operation_dot(nodes: &[OperationNode]) -> String {
     let mut text = "digraph {\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {\n".to_owned();
     let root = |node: &OperationNode| quoted(&format!("[root] {}", node.name));
     for node in nodes {
+        // Nodes without an object have no shape of their own: they only take part in edges.
         let Some(object) = &node.object else { continue };
         let (label, shape) = match object {
             DrawnObject::Resource(name) => (name, "box"),
@@ -165,6 +171,7 @@ fn mark(node: &OperationNode, to: usize, nodes: &[OperationNode]) -> &'static st
 fn operation_mermaid(nodes: &[OperationNode]) -> String {
     let mut text = "flowchart RL\n".to_owned();
     for (at, node) in nodes.iter().enumerate() {
+        // Mermaid escapes characters as HTML entities with `#`.
         text.push_str(&format!("  n{at}[\"{}\"]\n", node.name.replace('"', "#quot;")));
     }
     for (at, node) in nodes.iter().enumerate() {
@@ -193,6 +200,7 @@ fn dot(resources: &[ResourceDependencies], command: &str) -> String {
     let mut current: Option<&ModulePath> = None;
     for one in in_modules {
         let module = &one.resource.module;
+        // Resources of a module are adjacent, so each cluster is written in one go.
         if current != Some(module) {
             if current.is_some() {
                 text.push_str("  }\n");
@@ -217,12 +225,14 @@ fn dot(resources: &[ResourceDependencies], command: &str) -> String {
 }
 
 fn quoted(what: &impl ToString) -> String {
+    // DOT strings escape backslashes and quotes only.
     format!("\"{}\"", what.to_string().replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Writes the dependencies of resources as a Mermaid flowchart.
 fn mermaid(resources: &[ResourceDependencies]) -> String {
     let mut text = "flowchart RL\n".to_owned();
+    // Mermaid identifiers must not contain dots or brackets, so nodes are numbered.
     let numbers: HashMap<&ConfigResource, usize> =
         resources.iter().enumerate().map(|(at, one)| (&one.resource, at)).collect();
     for (at, one) in resources.iter().enumerate() {

@@ -28,6 +28,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
     }
+    // The arguments are checked before the configuration is loaded, which may take seconds.
     let (address, id) = what(&arguments.rest)?;
     // -config only redirects the configuration: state, packages and variable files belong to the working directory.
     let (configuration, mut warnings) = match &arguments.config {
@@ -38,10 +39,12 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
         }
         None => load(context, Path::new("."))?,
     };
+    // Without its block the object could not be assigned to a provider.
     must_be_configured(&configuration, &address)?;
     let location = state_location(context, &configuration.root, (&arguments.writing.files).into())?;
     let (inputs, problems) = values(context, &configuration.root, &arguments.writing.variables, Missing::Ask)?;
     warnings.append(problems);
+    // Locked from here on: the state must not change between this check and the write.
     let (mut store, state) = open_state(context, location, &locking(&arguments.writing.locking, "import"))?;
     // Checked before any provider starts.
     if state.object(&address, None).is_some() {
@@ -60,6 +63,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     let mut run = new_run(context, configuration, hooks, arguments.parallelism)?;
     let (plan, problems) = run.plan(state, &options);
     warnings.append(problems);
+    // A failed import leaves the state unchanged.
     if let Some(mut plan) = plan.filter(|_| !warnings.has_errors()) {
         save(context, &mut store, &mut plan.prior_state, &mut warnings);
         if !warnings.has_errors() {
@@ -84,6 +88,7 @@ fn what(rest: &[String]) -> Result<(ResourceInstance, &str), Diagnostics> {
             format!("{text:?} is not a valid resource address: {problem}"),
         ))
     })?;
+    // Data sources are read in every plan, so there is nothing to import.
     if address.resource.mode != ResourceMode::Managed {
         return Err(fail(
             "A managed resource address is required. Importing into a data resource is not allowed.",
@@ -100,6 +105,7 @@ fn report_success(context: &Context) {
              and will henceforth be managed by {product}."
         )
     };
+    // A message is one line, however the text is wrapped.
     let message = || Message::untyped(text(context.wording.product).split_whitespace().collect::<Vec<_>>().join(" "));
     let shown = context.palette().paint(Tone::Green, text(context.text_wording.product));
     context.report_as(&format!("\n{shown}\n\n"), message);
@@ -110,6 +116,7 @@ fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnosti
     if has_configuration(&disk) && directory.is_dir() {
         // During an import the configuration is often unfinished, so invalid references elsewhere are tolerated.
         let (configuration, problems) = load_from(context, Purpose::Import, load_options(context), &disk)?;
+        // The tolerated errors would only distract from the result of the import.
         return Ok((configuration, problems.into_iter().filter(|problem| !problem.is_error()).collect()));
     }
     Err(fail(
@@ -135,6 +142,7 @@ fn already_managed(context: &Context, address: &ResourceInstance) -> Diagnostics
 /// Checks that a resource block exists for `address`, because it determines the provider.
 fn must_be_configured(configuration: &Configuration, address: &ResourceInstance) -> Result<(), Diagnostics> {
     let mut module: &Module = &configuration.root;
+    // Keys of module instances do not matter: all instances have the same block.
     for step in address.module.steps() {
         module = module.children.get(&step.name).ok_or_else(|| {
             fail(
@@ -157,6 +165,7 @@ fn must_be_configured(configuration: &Configuration, address: &ResourceInstance)
 
 /// Returns the hooks that report the import.
 fn hooks(context: &Context) -> Arc<dyn Hooks> {
+    // Each receiver gets its own counter, which an import does not use.
     let messages = |stream: &Stream| Arc::new(MessageProgress::new(stream.clone(), Arc::default()));
     if let Some(stream) = context.messages() {
         return messages(stream);

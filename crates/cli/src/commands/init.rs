@@ -38,6 +38,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         begin_with_copy(context, &reporter, address)?;
     }
     let tests = test_folder(arguments.test_directory.as_deref());
+    // Terraform succeeds in an empty directory, so that scripts can initialize before files exist.
     if !has_files_or_tests(&tests) {
         check_options_given(context)?;
         reporter.empty(context);
@@ -57,7 +58,9 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     );
     let mut providers = ProviderSteps::begin(context, &reporter, arguments)?;
     providers.configuration(context, &configuration)?;
+    // After the providers of the configuration, because the messages of both follow Terraform's order.
     let backend = init_backend::ready(context, &reporter, arguments, root)?;
+    // An invalid name must not become a directory.
     active_workspace(context)?;
     let workspaces = Workspaces::in_backend(backend, Arc::clone(root));
     init_workspace::ready(context, &workspaces)?;
@@ -72,6 +75,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         );
         providers.state(context, &peek_state(context, location)?)?;
     }
+    // The lock file is written last: an init that fails leaves the previous selections.
     let notices = providers.finish(context)?;
     notices.print(context, &reporter);
     context.show(&warnings);
@@ -90,6 +94,7 @@ fn check_options(arguments: &Init) -> Result<(), Diagnostics> {
     if arguments.backend.is_some() && arguments.cloud.is_some() {
         return Err(fail("Invalid init options", "-backend and -cloud are aliases. Use only one of them."));
     }
+    // -json has no way to ask for the consent that a migration needs.
     if is_on(arguments.migrate_state) && is_on(arguments.json.json) {
         return Err(fail(
             "The -migrate-state and -json options are mutually-exclusive",
@@ -145,6 +150,7 @@ fn check_experiments(context: &Context, arguments: &Init) -> Result<(), Diagnost
 
 /// Copies the module at `address` into the working directory.
 fn begin_with_copy(context: &Context, reporter: &InitReporter, address: &str) -> Result<(), Diagnostics> {
+    // A configuration in the directory would be mixed with the copied one.
     if has_files() {
         return Err(fail(
             "The working directory already contains files",
@@ -190,6 +196,7 @@ fn modules(
         reporter.line(context, line);
     };
     let installed = install(context, freshness, EmptyList::LeftOut, tests, &mut Lines(&mut print))?;
+    // Without module calls the configuration errors are the only result, so they get the heading of `init`.
     let (configuration, mut diagnostics) = if installed.calls_modules() {
         head();
         installed.sound()?
@@ -204,6 +211,7 @@ fn modules(
 /// that version.
 fn unreadable(context: &Context, problems: Diagnostics) -> Diagnostics {
     let is_for_another_version = |problem: &Diagnostic| problem.kind == DiagnosticKind::UnsupportedVersion;
+    // The configuration may use syntax of that version.
     if problems.iter().any(is_for_another_version) {
         return problems.into_iter().filter(is_for_another_version).collect();
     }

@@ -30,6 +30,7 @@ pub(super) fn ready(
     module: &Module,
 ) -> Result<Backend, Diagnostics> {
     let file = RecordFile::of(context);
+    // Both flags are aliases, of which at most one is set.
     if !unless_off(arguments.backend.or(arguments.cloud)) {
         // The configured backend is ignored, including its errors.
         return match file.read() {
@@ -46,9 +47,11 @@ pub(super) fn ready(
         return initialization.reconfigure(context, configured);
     }
     if configured.is_none() && !beyond.is_empty() {
+        // A warning only, as in Terraform.
         context.show(&without_block().into());
     }
     match (configured, file.read()?) {
+        // The default location needs no record.
         (None, None) => Ok(Backend::Local(Local::default())),
         (Some(new), None) => initialization.first(context, new),
         (Some(new), Some(Record::Known { backend, hash })) => {
@@ -75,6 +78,7 @@ fn completed(
     module: &Module,
     mut beyond: BackendSettings,
 ) -> Result<Option<Configured>, Diagnostics> {
+    // Without a block there is nothing to complete.
     let Some(first) = configured(context, module, &beyond)? else { return Ok(None) };
     let missing = first.backend.missing(context);
     // A block may get them from the record instead.
@@ -91,12 +95,14 @@ fn completed(
     }
     for name in missing {
         let text = format!("The backend {:?} requires this argument.", first.backend.name());
+        // Every other answer leaves the argument missing, which `connect` reports.
         let Answer::Line(line) = context.prompter()?.ask(name, &text) else {
             return first.backend.connect(context).map(|_| Some(first));
         };
         let value = InputValue { value: Value::string(line), origin: Origin::CommandLine, span: Span::NONE };
         beyond.insert(name.into(), value);
     }
+    // The answers are checked like command-line values.
     configured(context, module, &beyond)
 }
 
@@ -123,6 +129,7 @@ impl Initialization<'_> {
             }
             None => {
                 if !matches!(self.file.read(), Ok(None)) {
+                    // Without a record no file is created, so a directory without a backend stays clean.
                     self.file.clear()?;
                 }
                 Ok(Backend::Local(Local::default()))
@@ -133,6 +140,7 @@ impl Initialization<'_> {
     /// Records the first backend block. States may already exist in the default location.
     fn first(&self, context: &mut Context, new: Configured) -> Result<Backend, Diagnostics> {
         let backend = new.backend.connect(context)?;
+        // States in the default location predate the block; leaving them behind would look like an empty state.
         let local = Backend::Local(Local::default());
         let from = Side { name: "local", backend: &local };
         self.migrate(context, from, Side { name: new.backend.name(), backend: &backend }, OldFile::Retired)?;
@@ -142,11 +150,13 @@ impl Initialization<'_> {
 
     fn changed(&self, context: &mut Context, old: &BackendConfig, new: Configured) -> Result<Backend, Diagnostics> {
         let difference = old.difference(&new.backend);
+        // Checked before anything is connected: the decision needs no access to either backend.
         self.may_migrate(context, &difference)?;
         let text = format!(
             "Backend configuration changed!\n\nThe backend block has changed since it was last initialized:\n{difference}.\n"
         );
         self.reporter.notice(context, "backend_reconfigure", |_| text.clone());
+        // The old backend is connected from its record, because its block is gone.
         let (previous, backend) = (old.connect(context)?, new.backend.connect(context)?);
         let from = Side { name: old.name(), backend: &previous };
         self.migrate(context, from, Side { name: new.backend.name(), backend: &backend }, OldFile::Kept)?;
@@ -163,6 +173,7 @@ impl Initialization<'_> {
         let (previous, new) = (old.connect(context)?, Backend::Local(Local::default()));
         let from = Side { name, backend: &previous };
         self.migrate(context, from, Side { name: "local", backend: &new }, OldFile::Kept)?;
+        // Cleared only after the migration, so that a failure leaves the old backend in use.
         self.file.clear()?;
         self.reporter.notice(context, "backend_configured_unset", |Wording { product, .. }| {
             format!("\nSuccessfully unset the backend {name:?}. {product} will now operate locally.\n")
@@ -193,6 +204,7 @@ impl Initialization<'_> {
         to: Side<'_>,
         old_file: OldFile,
     ) -> Result<(), Diagnostics> {
+        // -force-copy answers all questions of the migration.
         let consent = if is_on(self.arguments.force_copy) { Consent::Given } else { Consent::Asked };
         let locking = ["migration source state", "migration destination state"]
             .map(|operation| locking(&self.arguments.locking, operation));
@@ -202,9 +214,11 @@ impl Initialization<'_> {
     /// Records a backend, after a read that shows that it can be used.
     fn record(&self, context: &Context, backend: &Backend, new: Configured) -> Result<(), Diagnostics> {
         if let Backend::Remote(remote) = backend {
+            // A backend without workspaces has only the default one, whatever is selected.
             let workspace = if remote.has_workspaces() { &*context.settings.workspace } else { DEFAULT_WORKSPACE };
             remote.read(workspace).map_err(|problem| diagnostics(&problem))?;
         }
+        // Recorded last: an unusable backend must not become the one in use.
         self.file.write(&new.backend, &new.block)?;
         let name = new.backend.name();
         if name == "inmem" {

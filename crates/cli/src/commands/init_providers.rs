@@ -86,7 +86,9 @@ impl<'a> ProviderSteps<'a> {
     /// Lists the packages that cannot be installed, with the reasons.
     pub fn state(&mut self, context: &Context, state: &State) -> Result<(), Diagnostics> {
         let in_state: BTreeSet<_> = state.resources().map(|(_, entry)| entry.provider.provider.clone()).collect();
+        // These states need a command before init can continue, so nothing is installed for them.
         nameable(&in_state, context)?;
+        // The state records no constraints, so any version will do.
         let all = in_state.iter().map(|address| (address.clone(), Constraints::default())).collect();
         self.report_builtin(context, &all);
         let mut missing = BTreeMap::new();
@@ -110,6 +112,7 @@ impl<'a> ProviderSteps<'a> {
     }
 
     fn report_builtin(&self, context: &Context, all: &BTreeMap<ProviderAddress, Constraints>) {
+        // Built-in providers are listed for completeness; nothing is installed for them.
         for address in builtin(all, &context.cli, &self.before, self.preference) {
             match all.get(&address).filter(|_| is_cloud_control(&address)) {
                 Some(constraints) => self.report_choice(context, &address, constraints),
@@ -154,9 +157,11 @@ impl<'a> ProviderSteps<'a> {
         let mut to_install = all.clone();
         let running = reattached(context)?;
         let without = builtin(&all, cli, &self.before, self.preference);
+        // Attached processes, development overrides and built-in providers need no package.
         to_install.retain(|address, _| {
             !without.contains(address) && !running.contains(address) && !cli.overrides.contains_key(address)
         });
+        // All required providers count here, also those that need no package, so that their locks are kept.
         self.needed.extend(all.into_keys());
         if to_install.is_empty() {
             return Ok(());
@@ -199,6 +204,7 @@ fn possible(all: &BTreeMap<ProviderAddress, Constraints>, context: &Context) -> 
         };
         Some(Diagnostic::error("Invalid dependency on built-in provider", detail))
     };
+    // Other addresses cannot be built in, so their constraints are normal.
     let problems: Diagnostics = all.iter().filter(|(address, _)| address.is_builtin()).filter_map(problem).collect();
     if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
@@ -221,6 +227,7 @@ fn nameable(in_state: &BTreeSet<ProviderAddress>, context: &Context) -> Result<(
 
 fn lock_file_mode(arguments: &Init) -> Result<LockFileMode, Diagnostics> {
     let mode = match arguments.lockfile.as_deref() {
+        // An empty value counts as no flag, as scripts pass empty variables.
         None | Some("") => return Ok(LockFileMode::Write),
         Some("readonly") => LockFileMode::ReadOnly,
         Some(other) => {
@@ -271,6 +278,7 @@ fn finish(
             format!("{LOCK_FILE} cannot be written: {error}.", error = io_reason(&error)),
         )
     })?;
+    // Terraform has one message for a new file and one for a changed file.
     notices.lock_file =
         Some(if before.providers.is_empty() { LockFileChange::Created } else { LockFileChange::Changed });
     notices.warnings.append(incomplete(context, &hashed_here));
@@ -371,6 +379,7 @@ impl Notices {
         if let Some(change) = self.lock_file {
             reporter.notice(context, "lock_info", |wording| change.text(wording));
         }
+        // After the message about the lock file, which the warnings refer to.
         context.show(&self.warnings);
         if let Some(text) = &self.signatures {
             reporter.notice(context, "partner_and_community_providers_message", |_| text.clone());

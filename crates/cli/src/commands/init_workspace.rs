@@ -30,11 +30,13 @@ pub(super) fn ready(context: &mut Context, workspaces: &Workspaces) -> Result<()
         return Ok(());
     }
     let chosen = match &*names {
+        // With a single workspace there is no choice to ask for, as in Terraform.
         [only] => only.clone(),
         _ => asked(context, &current, &names)?,
     };
     choose(context, &chosen)?;
     context.report(&format!("The workspace {current:?} does not exist in this backend. Switched to {chosen:?}.\n"));
+    // The current command continues in the workspace that was selected.
     context.settings.workspace = chosen;
     Ok(())
 }
@@ -49,6 +51,7 @@ fn asked(context: &mut Context, current: &str, names: &[String]) -> Result<Strin
             ),
         )
     };
+    // Without prompts the user must decide through TF_WORKSPACE.
     if context.settings.questions == Questions::Forbidden || context.messages().is_some() {
         return Err(absent());
     }
@@ -57,6 +60,7 @@ fn asked(context: &mut Context, current: &str, names: &[String]) -> Result<Strin
         "The selected workspace {current:?} does not exist in this backend. Enter the number of another one:\n\n{list}"
     );
     let Answer::Line(line) = context.prompter()?.ask("Select a workspace", &text) else { return Err(absent()) };
+    // The list starts at one.
     let number = line.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     number.and_then(|index| names.get(index)).cloned().ok_or_else(absent)
 }

@@ -1,4 +1,4 @@
-//! Installs the modules of the working directory.
+//! Installs the modules of the working directory, for `init` and `get`.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,12 @@ use groma_config::{Configuration, DiskFiles, LoadOptions, ModuleManifest, Refere
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::modules::{Freshness, ModuleInstaller, ModulePaths, ModuleProgress};
 
-use super::configuration::load_options;
+use super::configuration::{load_options, test_folder};
 use super::context::Context;
-use super::outcome::fail;
+use super::outcome::{Outcome, fail};
 use super::servers::discovery;
+use super::variables::check_given;
+use crate::arguments::{Flag, Get};
 
 /// Treatment of an empty module manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +58,13 @@ pub(super) fn install(
     tests: TestDirectory,
     progress: &mut dyn ModuleProgress,
 ) -> Result<Installed, Diagnostics> {
+    // References are not checked: they may refer to modules that are about to be installed.
     let options = LoadOptions { references: References::Unchecked, tests: Some(tests), ..load_options(context) };
     let files = DiskFiles::new(".");
     // An unreadable manifest only means that modules are installed again.
     let before = ModuleManifest::read(&options.data_directory, &files).unwrap_or_default();
     let discovery = discovery(context)?;
+    // Module sources are fetched one after the other while the configuration is loaded.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime
         .map_err(|error| fail("Cannot start the async runtime", format!("{error}.", error = io_reason(&error))))?;
@@ -70,6 +74,7 @@ pub(super) fn install(
         default_registry: options.default_registry.clone(),
     };
     let mut installer = ModuleInstaller::new(locations, freshness, before, &discovery, &runtime, progress);
+    // The installer is the module locator: loading the configuration downloads what it finds.
     let (configuration, problems) = load_with(&options, &context.sources, &files, &mut installer);
     let installed = Installed { configuration, problems };
     // After an error the old manifest stays, so that the previous installation keeps working.
@@ -96,4 +101,18 @@ impl ModuleProgress for Lines<'_> {
     fn installed(&mut self, key: &str, directory: &str) {
         (self.0)(&format!("- {key} in {directory}"));
     }
+}
+
+pub(super) fn get(context: &mut Context, arguments: &Get) -> Outcome {
+    context.configure_view(&arguments.common.view);
+    context.configure_json(&arguments.json)?;
+    let tests = test_folder(arguments.test_directory.as_deref());
+    let freshness = if arguments.update.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
+    let mut print = |line: &str| context.report(&format!("{line}\n"));
+    let installed = install(context, freshness, EmptyList::Written, tests, &mut Lines(&mut print))?;
+    let (configuration, warnings) = installed.sound()?;
+    // Values of undeclared variables are reported, although installation uses none of them.
+    check_given(context, &configuration.root)?;
+    context.show(&warnings);
+    Ok(0)
 }

@@ -13,7 +13,7 @@ use groma_value::{Marks, PathMarks, Value};
 use super::context::Context;
 use super::outcome::fail;
 use super::packages::Packages;
-use super::provider_source::{Detail, Included};
+use super::session::{Detail, Included};
 use crate::views::state::StoredObject;
 
 /// Providers started for their schemas, by address.
@@ -28,6 +28,7 @@ impl Lookup {
     /// # Errors
     /// The CLI configuration is invalid.
     pub fn new(context: &Context) -> Result<Self, Diagnostics> {
+        // A state may contain objects of providers that the configuration no longer requires.
         Ok(Self { source: Included::unless(Packages::without_configuration(context)?), providers: HashMap::new() })
     }
 
@@ -114,6 +115,7 @@ fn decode(
     record: &ObjectRecord,
 ) -> Result<Value, Diagnostic> {
     let unreadable = |text: String| Diagnostic::error("Unreadable object in the state", text);
+    // The provider could lose attributes that it does not know yet.
     if record.schema_version > schema.version {
         let text = format!(
             "The object was written by a newer version of its provider: it has schema version {}, but the version in use only \
@@ -123,6 +125,7 @@ fn decode(
         return Err(unreadable(text));
     }
     let stored = record.decode(schema.block.implied_type());
+    // A provider may change a schema without a new version; what does not decode is upgraded as well.
     let fits = stored.is_ok() && record.schema_version == schema.version;
     // An object in the current schema needs no upgrade call to the provider.
     let value = if mode == Mode::Managed && !fits {
@@ -131,6 +134,7 @@ fn decode(
             version: record.schema_version,
             raw_state: raw_state(record),
         };
+        // No async runtime is active here, so the wait blocks nothing else.
         let response = provider.upgrade_resource(request).wait();
         if response.diagnostics.has_errors() {
             return Err(unreadable(
@@ -172,8 +176,11 @@ mod tests {
             let value = decode(&provider, &schema, Mode::Managed, &"test_a".into(), &record).unwrap();
             value.attribute("a").and_then(|value| value.as_str().map(str::to_owned))
         };
+        // The current version is decoded as it is.
         assert_eq!(shown(1, r#"{"a": null}"#), None);
+        // An older version is upgraded.
         assert_eq!(shown(0, r#"{"a": null}"#).as_deref(), Some("upgraded"));
+        // A value that does not fit the current schema is upgraded although the version is equal.
         assert_eq!(shown(1, r#"{"a": ["x"]}"#).as_deref(), Some("upgraded"));
     }
 }

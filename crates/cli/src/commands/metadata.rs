@@ -19,6 +19,7 @@ pub(super) fn functions(context: &mut Context, arguments: &Functions) -> Outcome
             "The function signatures are only available as JSON. Add -json.",
         ));
     }
+    // Sorted by name, as Go's JSON encoder sorts maps.
     let mut signatures = BTreeMap::new();
     for name in functions::names() {
         let signature = signature(name);
@@ -38,6 +39,7 @@ fn signature(name: &str) -> Value {
     }
     if let Some(signature) = functions::signature(name) {
         object.insert("return_type".to_owned(), type_json(&signature.result));
+        // Terraform omits empty fields.
         if !signature.parameters.is_empty() {
             let parameters: Vec<Value> = signature.parameters.iter().map(|one| parameter(name, one)).collect();
             object.insert("parameters".to_owned(), parameters.into());

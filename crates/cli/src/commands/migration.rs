@@ -91,6 +91,7 @@ impl Migration<'_> {
     /// Whether all states stay where they are.
     fn are_same(&self, context: &Context, names: &[String]) -> Result<bool, Diagnostics> {
         for name in names {
+            // The target is located lazily: without a source state it need not exist.
             let (source, target) = (self.location(context, &self.from, name)?, self.location(context, &self.to, name));
             if source.has_state()? && !target?.is_same(&source) {
                 return Ok(false);
@@ -115,6 +116,7 @@ impl Migration<'_> {
             _ => None,
         };
         let mut from = self.open(context, source, &self.locking[0])?;
+        // An empty state has nothing to lose, and copying it could overwrite one that has.
         if from.state.is_empty() {
             return Ok(());
         }
@@ -123,6 +125,7 @@ impl Migration<'_> {
             from.store.catch_up(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
         let mut to = self.open(context, target, &self.locking[1])?;
+        // The same version may be there from an earlier init.
         if !is_same_state(&from.state, &to.state) {
             if consent == Consent::Asked && !agrees(context, COPY, &explanation(&from, &to))? {
                 return Ok(());
@@ -130,6 +133,7 @@ impl Migration<'_> {
             // Serial and lineage stay those of the old state, whether the new backend had one or not.
             to.store.put(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
+        // Only after the copy: until then the old file is the only one.
         old_files.map_or(Ok(()), |paths| retire(&paths))
     }
 
@@ -172,6 +176,7 @@ fn explanation(from: &OpenState, to: &OpenState) -> String {
         format!("{} (serial {}, resource instances: {instances})", of.store.location(), of.state.serial)
     };
     if to.state.is_empty() {
+        // Nothing would be overwritten, so the question is shorter.
         return format!(
             "The previous backend has a state, and the new one has none:\n\n  old: {}\n  new: {}\n\nEnter \"yes\" to copy the state, or \
              \"no\" to start with an empty state.",
@@ -179,6 +184,7 @@ fn explanation(from: &OpenState, to: &OpenState) -> String {
             to.store.location()
         );
     }
+    // A remote store keeps no backup file.
     let backup = match to.store.file() {
         Some(_) => ", which keeps a\nbackup next to it,",
         None => "",
@@ -201,6 +207,7 @@ fn agrees(context: &mut Context, title: &str, text: &str) -> Result<bool, Diagno
         ));
     }
     match context.prompter()?.ask(title, text) {
+        // Any other answer declines, so that an accident does not overwrite a state.
         Answer::Line(line) => Ok(line == "yes"),
         Answer::NotUtf8 => Ok(false),
         Answer::End => Err(fail(

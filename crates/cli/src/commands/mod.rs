@@ -1,24 +1,19 @@
 //! The commands, each a thin layer over the engine in its own file.
 
 mod apply;
-mod approval;
 mod backend;
-mod browser;
 mod builtin_providers;
 mod cli_configuration;
 mod cloudcontrol;
 mod configuration;
 mod console;
 mod context;
-mod default_registry;
 mod deprecation_filter;
 mod emulator;
 mod encryption;
 mod fmt;
 mod force_unlock;
-mod further_errors;
 mod generated;
-mod get;
 mod graph;
 mod import;
 mod init;
@@ -27,10 +22,7 @@ mod init_providers;
 mod init_reporter;
 mod init_workspace;
 mod installation;
-mod json_into;
-mod key_service;
 mod login;
-mod logout;
 mod lookup;
 mod metadata;
 mod migration;
@@ -39,26 +31,21 @@ mod operation;
 mod outcome;
 mod output;
 mod packages;
-mod parallel;
-mod partial_apply;
 mod plan;
 mod planfile;
 mod plugins;
 mod provider_check;
 mod provider_packages;
-mod provider_source;
 mod providers;
 mod query;
 mod rescue;
 mod results;
-mod schema;
 mod servers;
 mod session;
 mod show;
 mod state;
 mod taint;
 mod targeting;
-mod token_storage;
 mod validate;
 mod variables;
 mod version;
@@ -88,6 +75,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> Finished {
     let persona = Persona::of(program, &environment);
     // The report of an unknown persona needs names as well.
     let mut identity = Identity { persona: *persona.as_ref().unwrap_or(&Persona::Groma), program, directory: None };
+    // The format is needed before parsing, because the parser itself may fail.
     let format = ErrorFormat::of(&arguments);
     if let Err(problem) = persona {
         let problems = outcome::fail("Unknown persona", problem.to_string());
@@ -123,11 +111,14 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> Finished {
         Ok(prepared) => prepared,
         Err(problems) => return refused(&identity, &environment, &problems, format).into(),
     };
+    // Set only now: suggested commands repeat -chdir only if the directory exists.
     identity.directory = directory.as_deref();
     let mut context = Context::new(&identity, settings, log, original);
+    // Warnings about the environment never belong to the result of a command.
     context.show_on_stderr(&problems);
     context.read_cli_configuration();
     context.log.write(Level::Info, || format!("Groma {VERSION}, compatible with Terraform {TERRAFORM_VERSION}"));
+    // Set before the command runs, because loading the configuration may need the values.
     context.given = arguments.task.variables().map(in_order).unwrap_or_default();
     let outcome = perform(arguments.task, &mut context);
     // The process exits without dropping what the command retains, so plugin processes are stopped explicitly.
@@ -156,14 +147,14 @@ fn perform(task: Task, context: &mut Context) -> Outcome {
         Task::Query(arguments) => query::run(context, &arguments),
         Task::Providers(arguments) => providers::run(context, &arguments),
         Task::Provider(Lazy(Provider::Check(arguments))) => provider_check::run(context, &arguments),
-        Task::Get(arguments) => get::run(context, &arguments),
+        Task::Get(arguments) => installation::get(context, &arguments),
         Task::Modules(arguments) => modules::run(context, &arguments),
         Task::Graph(arguments) => graph::run(context, &arguments),
         Task::Metadata(Lazy(Metadata::Functions(arguments))) => metadata::functions(context, &arguments),
         Task::Fmt(arguments) => fmt::run(context, &arguments),
         Task::Console(arguments) => console::run(context, &arguments),
         Task::Login(arguments) => login::run(context, &arguments),
-        Task::Logout(arguments) => logout::run(context, &arguments),
+        Task::Logout(arguments) => login::logout(context, &arguments),
         Task::Version(arguments) => version::run(context, &arguments),
         Task::Emulator(arguments) => emulator::run(context, &arguments),
         Task::CloudControl(arguments) => cloudcontrol::run(context, &arguments),
@@ -177,6 +168,7 @@ fn perform(task: Task, context: &mut Context) -> Outcome {
 fn prepare(environment: &Environment) -> Result<(Settings, Log), Diagnostics> {
     let mut problem = None;
     let settings = Settings::of(environment, |file| {
+        // Settings are still needed to report the error.
         chosen_workspace(file).unwrap_or_else(|error| {
             problem = Some(unreadable_workspace(file, &error));
             None
@@ -196,6 +188,7 @@ fn chosen_workspace(file: &Path) -> io::Result<Option<String>> {
         }
         Err(error) => return Err(error),
     };
+    // The file ends with a line break if it was written by hand.
     let name = name.trim();
     Ok((!name.is_empty()).then(|| name.to_owned()))
 }
@@ -244,6 +237,7 @@ fn help(identity: &Identity<'_>, environment: &Environment, text: &str, exit: u8
 
 /// Creates a context for output before a command runs.
 fn bare_context(identity: &Identity<'_>, environment: &Environment) -> Context {
+    // The selected workspace does not matter for help and errors, so no file is read.
     let settings = Settings::of(environment, |_| None);
     Context::new(identity, settings, Log::default(), PathBuf::new())
 }
@@ -251,6 +245,7 @@ fn bare_context(identity: &Identity<'_>, environment: &Environment) -> Context {
 /// Prints a line to standard error; returns `exit`.
 fn print_error(text: &str, exit: u8) -> u8 {
     let mut out = SafeWriter::new(io::stderr(), Palette::Plain);
+    // There is nowhere to report that standard error is closed.
     let _ = writeln!(out, "{text}");
     exit
 }
@@ -273,6 +268,7 @@ impl ErrorFormat {
         if !arguments.iter().any(is_json) {
             return Self::Text;
         }
+        // Options before the command are skipped.
         let command = arguments.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"));
         match command.and_then(|command| command.to_str()) {
             Some("plan" | "apply" | "destroy" | "refresh" | "init" | "query") => Self::Messages,

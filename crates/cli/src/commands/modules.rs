@@ -25,6 +25,7 @@ pub(super) fn run(context: &mut Context, arguments: &Modules) -> Outcome {
     let manifest = ModuleManifest::read(&options.data_directory, &DiskFiles::new(".")).map_err(|problem| {
         fail("Unreadable module manifest", format!("{problem}. Run init to install the modules again."))
     })?;
+    // The manifest has the versions, which the configuration does not.
     let called = called(&configuration.root, &manifest, &options.default_registry);
     match (arguments.json.is_some_and(Flag::is_on), called.is_empty()) {
         (true, _) => context.streams.print_document(&document(&called)),
@@ -41,6 +42,7 @@ fn called(module: &Module, manifest: &ModuleManifest, registry: &str) -> Vec<Cal
         .iter()
         .map(|(name, call)| {
             let child = module.children.get(name);
+            // Local modules have no version.
             let version = child.and_then(|child| manifest.get(&child.path)?.version.as_ref().map(ToString::to_string));
             Called {
                 name: name.to_string(),
@@ -51,6 +53,7 @@ fn called(module: &Module, manifest: &ModuleManifest, registry: &str) -> Vec<Cal
             }
         })
         .collect();
+    // Terraform's order depends on a map; ours is stable.
     calls.sort_by(|a, b| a.name.cmp(&b.name));
     calls
 }

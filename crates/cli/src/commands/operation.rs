@@ -14,8 +14,7 @@ use super::context::{Context, ProgressDisplay};
 use super::encryption;
 use super::outcome::fail;
 use super::packages::Packages;
-use super::provider_source::Included;
-use super::session::{DEFAULT_PARALLELISM, Watch, session};
+use super::session::{DEFAULT_PARALLELISM, Included, Watch, session};
 use super::targeting::{self, Targets, parsed};
 use crate::arguments::{Flag, Planning};
 use crate::settings::Questions;
@@ -51,6 +50,7 @@ pub(super) fn watch(context: &Context) -> Watched {
         }
     };
     let progress: Arc<dyn Progress> = match context.json_mirror() {
+        // The file gets its own counter, which nobody reads: each change must be counted once.
         Some(stream) => Arc::new(Tee([progress, Arc::new(MessageProgress::new(stream.clone(), Arc::default()))])),
         None => progress,
     };
@@ -73,6 +73,7 @@ pub(super) fn run(
     hooks: Arc<dyn Hooks>,
     parallelism: i64,
 ) -> Result<Run, Diagnostics> {
+    // Missing packages are an error here, because a run may call every provider.
     let packages = installed(context, &configuration)?;
     context.show(&packages.warning());
     run_with(context, configuration, packages, hooks, parallelism)
@@ -126,6 +127,7 @@ pub(super) struct OpenState {
 pub(super) fn read_state_unlocked(context: &Context, location: StateLocation) -> Result<State, Diagnostics> {
     let opened = look(context, location)?;
     context.show_on_stderr(&opened.warnings);
+    // The printed state may be incomplete without these results.
     context.show_on_stderr(&in_flight_warning(&opened.in_flight));
     Ok(opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
 }
@@ -149,6 +151,7 @@ pub(super) fn peek_state(context: &Context, location: StateLocation) -> Result<S
 fn look(context: &Context, location: StateLocation) -> Result<Opened, Diagnostics> {
     // Nothing is written without the lock, so reading the intact part of a damaged journal is safe.
     let location = location.with_damaged_journal(DamagedJournal::Recover);
+    // No lock is taken: a command that only prints must not wait for a long apply.
     location.open(context, &Locking::Off, None).map(|(_, opened)| opened)
 }
 
@@ -189,6 +192,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     let refresh = refresh(planning, mode, &mut problems);
     let Targets { targets, excludes } = targeting::targets(planning, &mut problems);
     let replace = replaced(planning, mode, &mut problems);
+    // All flags are checked before the errors are returned, so one run reports them together.
     if planning.parallelism < 0 {
         problems.append(fail(
             "Invalid parallelism value",
@@ -211,6 +215,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     let mode = if invoke.is_some() { mode_of_invocation(mode, &mut problems) } else { mode };
     if problems.has_errors() {
         let help = format!("\n\nFor the options of this command, run:\n  {} {command} -help", context.wording.command);
+        // The help names the flags that this command has, for every error alike.
         problems.iter_mut().for_each(|problem| problem.detail.push_str(&help));
         return Err(problems);
     }
@@ -228,6 +233,7 @@ fn mode(planning: &Planning, problems: &mut Diagnostics) -> Mode {
                 "Incompatible plan mode options",
                 "-destroy and -refresh-only are mutually exclusive. Use only one of them.",
             ));
+            // The mode no longer matters, because the error prevents the plan.
             Mode::Normal
         }
         (true, false) => Mode::Destroy,
@@ -262,6 +268,7 @@ fn refresh(planning: &Planning, mode: Mode, problems: &mut Diagnostics) -> Refre
 /// Returns the instances to replace, from `-replace`.
 fn replaced(planning: &Planning, mode: Mode, problems: &mut Diagnostics) -> Vec<ResourceInstance> {
     let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", problems);
+    // Data sources are read in every plan.
     for address in replace.iter().filter(|address| address.resource.mode != groma_address::Mode::Managed) {
         problems.push(Diagnostic::error(
             format!("Invalid force-replace address {:?}", address.to_string()),
@@ -291,6 +298,7 @@ fn invoked(texts: &[String], problems: &mut Diagnostics) -> Option<InvokeTarget>
         }
     };
     // The address parser knows resources only, so the step "action." is cut out of the address.
+    // `action.` is only a step if it is at the start or after a module, so names that contain it do not count.
     let named =
         if text.starts_with("action.") { Some((0, 7)) } else { text.find(".action.").map(|at| (at + 1, at + 8)) };
     let Some((begin, end)) = named else {
@@ -336,6 +344,7 @@ pub(super) fn state_flag_warning(planning: &Planning) -> Diagnostics {
 /// Warns about objects that the plan removes from the state without destroying them.
 pub(super) fn forgetting_warning(context: &Context, plan: &Plan) -> Diagnostics {
     let forgotten =
+        // Objects that are forgotten and created again also leave the old object behind.
         plan.changes.iter().filter(|change| matches!(change.action, Action::Forget | Action::ForgetThenCreate));
     let list: Vec<String> = forgotten
         .map(|change| match &change.deposed {

@@ -3,7 +3,7 @@
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_lang::console;
 use groma_state::{OutputValue, State};
-use groma_value::{Type, convert};
+use groma_value::{Redacted, Type, convert};
 use serde_json::{Map, Value as Json};
 
 use super::backend::{StateOverrides, state_location};
@@ -41,6 +41,7 @@ pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
             ));
         }
     };
+    // All outputs have no single raw form.
     if format == TextFormat::Raw && name.is_none() {
         return Err(fail(
             "Output name required",
@@ -59,6 +60,7 @@ pub(super) fn run(context: &mut Context, arguments: &Output) -> Outcome {
 }
 
 fn print_all(context: &Context, results: &Results, state: &State) -> Outcome {
+    // Terraform prints the warning and succeeds, because an empty configuration is normal.
     if state.outputs.is_empty() && results.has_text() {
         context.show(&none_found());
     }
@@ -70,6 +72,7 @@ fn print_all(context: &Context, results: &Results, state: &State) -> Outcome {
 }
 
 fn print_one(context: &Context, results: &Results, state: &State, name: &str, format: TextFormat) -> Outcome {
+    // -raw and -json still fail below: their readers expect a value.
     if state.outputs.is_empty() && results.has_text() && format == TextFormat::Expression {
         context.show(&none_found());
         return Ok(0);
@@ -99,7 +102,7 @@ pub(super) fn list(state: &State, redaction: Redaction) -> String {
     let mut out = String::new();
     for (name, output) in &state.outputs {
         let text = match (output.sensitive, redaction) {
-            (true, Redaction::Redact) => "<sensitive>".to_owned(),
+            (true, Redaction::Redact) => Redacted::SensitiveOutput.to_string(),
             (false, Redaction::Redact) => console::format(&output.value),
             (_, Redaction::Reveal) => console::format_revealed(&output.value),
         };
@@ -113,6 +116,7 @@ pub(super) fn stream_json(state: &State) -> Map<String, Json> {
     let outputs = state.outputs.iter().map(|(name, output)| {
         let mut object = output_flags_json(output);
         object.insert("type".into(), type_json(&output.ty));
+        // As in Terraform: message streams often end up in logs.
         if !output.sensitive {
             object.insert("value".into(), value_json(&output.value));
         }

@@ -102,6 +102,7 @@ impl Packages {
         let reattached = plugins.reattached().cloned().collect();
         let store = store(context);
         let preference = preference(&context.settings)?;
+        // Computed from the wanted constraints, because one on a built-in provider may ask for a package.
         let builtin = builtin(needed, cli, &locks, preference);
         let needed = &match versions {
             Versions::Wanted => needed.clone(),
@@ -118,6 +119,7 @@ impl Packages {
             command: &context.wording.command,
         };
         let (mut selected, mut unusable, mut missing) = (BTreeMap::new(), BTreeMap::new(), None);
+        // All providers are selected together, so that one error lists everything that is missing.
         match candidates.select(needed) {
             Ok(all) => selected = all,
             Err(problem) => {
@@ -147,12 +149,14 @@ impl Packages {
     /// Returns the selection for the provider; `None` if it is not installed.
     pub fn selection(&self, address: &ProviderAddress) -> Option<Selection> {
         let selected = self.selected.get(address).cloned();
+        // The state may need a provider that only the lock file names.
         selected.or_else(|| self.available.as_ref()?.select(address, &self.plugins)?.ok())
     }
 
     /// Returns the reason why the provider is not available, if the configuration or the lock file requires it.
     pub fn problem_with(&self, address: &ProviderAddress) -> Option<Diagnostic> {
         let locked = || self.available.as_ref()?.select(address, &self.plugins)?.err();
+        // The error about the configuration is more helpful, because it names all missing providers.
         self.missing.clone().or_else(locked)
     }
 
@@ -168,6 +172,7 @@ impl Packages {
 
     /// Warns about development overrides in use.
     pub fn warning(&self) -> Diagnostics {
+        // An attached process replaces the override.
         let is_attached = |address: &ProviderAddress| self.plugins.reattached().any(|one| one == address);
         let overrides = self.available.iter().flat_map(|available| &available.overrides);
         let used: Vec<String> = overrides
@@ -205,6 +210,7 @@ impl Packages {
             }
         });
         let reported: Diagnostics = reported.collect();
+        // Without a problem of one package, the error concerns all of them.
         if reported.is_empty() { self.missing.clone().map_or_else(Diagnostics::new, Into::into) } else { reported }
     }
 
@@ -233,6 +239,7 @@ impl Available {
         let one = BTreeMap::from([(address.clone(), Constraints::default())]);
         match candidates.select(&one) {
             Ok(mut selected) => selected.remove(address).map(Ok),
+            // Without a lock nobody has asked for this provider, so it is no error that it is missing.
             Err(problem) => self.locks.providers.contains_key(address).then_some(Err(problem)),
         }
     }
@@ -252,6 +259,7 @@ pub(super) fn builtin(
     preference: Preference,
 ) -> BTreeSet<ProviderAddress> {
     let is_free = |address: &ProviderAddress, constraints: &Constraints| {
+        // Only Cloud Control shares its address with a provider in the registry.
         !is_cloud_control(address)
             || (!cli.overrides.contains_key(address) && answers(address, constraints, locks, preference))
     };
@@ -316,10 +324,12 @@ pub(super) fn methods(context: &Context, needed: &BTreeMap<ProviderAddress, Cons
     if let Some(methods) = &context.cli.methods {
         return methods.clone();
     }
+    // Terraform searches these directories even without any CLI configuration.
     let folders = implied_mirrors(&context.settings);
     let mut methods = Vec::new();
     let mut found = Vec::new();
     for folder in folders {
+        // A directory only serves the providers that it holds; others come from their registry.
         let held: Vec<_> = needed
             .keys()
             .filter(|address| filesystem::holds(&folder, address))
@@ -330,6 +340,7 @@ pub(super) fn methods(context: &Context, needed: &BTreeMap<ProviderAddress, Cons
             methods.push(Method { source: Source::Filesystem(folder), include: held, exclude: Vec::new() });
         }
     }
+    // Providers in a local mirror are never downloaded, even if the registry has newer versions.
     methods.push(Method { source: Source::Direct, include: Vec::new(), exclude: found });
     methods
 }

@@ -33,9 +33,11 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     }
     context.show(&state_flag_warning(&arguments.planning));
     let Planned { plan, mut run, store, made, mut warnings } = planned(context, arguments)?;
+    // Errors without a plan leave nothing to save or to generate.
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
     warnings.append(forgetting_warning(context, &plan));
     show_plan(context, &plan);
+    // A plan with errors is saved too: it can be shown, but not applied.
     if let Some(path) = &arguments.out {
         let encryption = encryption::of(&run.session().configuration.root)?.plan;
         planfile::write(path, &run, &plan, &made, encryption.as_deref())?;
@@ -50,12 +52,14 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     if plan.errored || warnings.has_errors() {
         return Ok(1);
     }
+    // The advice to apply is for people.
     if plan.is_applyable() && context.messages().is_none() {
         let saved = arguments.out.as_ref().map(|path| path.display().to_string());
         let mut out = context.streams.text().lock().unwrap_or_else(PoisonError::into_inner);
         let _ = context.plan_text().write_next_step(saved.as_deref(), &generated, &mut *out);
         let _ = out.flush();
     }
+    // Terraform returns 2 only if applying would do something.
     let reports_changes = arguments.detailed_exitcode.is_some_and(Flag::is_on) && plan.is_applyable();
     run.stop_providers();
     context.retain((plan, run));
@@ -77,10 +81,12 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let planning = &arguments.planning;
     let mut options = options(context, planning, "plan")?;
     if let Some(path) = &arguments.generate_config_out {
+        // Resources with import blocks may lack their block only if it is generated.
         options.missing = MissingResources::Generated;
         // Fails before planning if the target file exists, because a plan may take minutes.
         generated::check(path, options.mode)?;
     }
+    // The state alone is enough to destroy, so a directory without files is fine.
     let purpose = if options.mode == Mode::Destroy { Purpose::Destroy } else { Purpose::Plan };
     let (configuration, mut warnings) = load_with_prompts(context, purpose)?;
     context.filter_deprecations(&configuration);
@@ -92,6 +98,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
     options.inputs = inputs;
+    // Recorded before planning: these are the conditions of the plan, whatever planning does.
     let made = Made::with(&backend, &context.settings.workspace, &configuration.root, &options.inputs);
     let (store, state) = open_state(context, location, &locking(&planning.locking, "OperationTypePlan"))?;
     let watched = watch(context);

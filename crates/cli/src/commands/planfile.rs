@@ -43,6 +43,7 @@ pub(super) struct Made {
 impl Made {
     /// Returns the conditions of a plan with the variable values `given`.
     pub fn with(backend: &BackendConfig, workspace: &str, root: &Module, given: &Given) -> Self {
+        // A null value counts as not set.
         let set = ephemeral(root, given).filter(|(_, input)| !input.value.is_null());
         let ephemeral = set.map(|(name, _)| name.to_string()).collect();
         Self { backend: backend.serialized(), workspace: workspace.to_owned(), ephemeral }
@@ -74,6 +75,7 @@ impl Made {
             );
             Diagnostic::error("No value for required variable", detail)
         });
+        // A value that planning did not have could change what was reviewed.
         let surplus = ephemeral(root, given).filter(|(name, _)| !self.ephemeral.contains(&name[..]));
         let surplus = surplus.map(|(name, input)| {
             let detail = format!(
@@ -108,6 +110,7 @@ pub(super) fn write(
         MADE.to_owned(),
         serde_json::to_vec(made).map_err(|problem| not_saved("metadata of the plan", &problem))?,
     );
+    // Apply evaluates the configuration as it was planned, even if the files have changed since.
     for loaded in run.session().configuration.files() {
         let name = format!("{CONFIGURATION}{}", entry_name(&loaded.path));
         parts.insert(name, loaded.text.as_bytes().to_vec());
@@ -154,6 +157,7 @@ impl Saved {
     /// The plan cannot be read, the configuration is invalid, or a module is not installed.
     pub fn configuration(&self, context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
         let variables = planned_variables(&self.plan)?.into_iter();
+        // Marks are removed, because module sources are plain strings.
         let variables = variables.map(|variable| (variable.name, variable.value.unmark_deep().0)).collect();
         let options = LoadOptions { early_variables: variables, ..load_options(context) };
         load_from(context, Purpose::ApplySavedPlan, options, &self.files)

@@ -38,6 +38,7 @@ impl Plugins {
         let reattached = reattached.map_err(|error| fail("Invalid TF_REATTACH_PROVIDERS", error.to_string()))?;
         let schemas = schema_folder(context);
         let tls = if settings.plugins_in_the_clear { Tls::Off } else { Tls::Mutual };
+        // One host per command: all plugins share its thread.
         let host = Arc::clone(&context.plugin_host);
         Ok(Self { host, reattached: reattached.unwrap_or_default(), tls, log: context.log.clone(), schemas })
     }
@@ -70,6 +71,7 @@ impl Plugins {
         let verified = verified.filter(|_| !is_script(&program));
         let cache = verified.map(|hash| SchemaCache::new(&self.schemas, hash, &program));
         let start = Start::Launch(Launch { tls: self.tls, ..Launch::new(address.to_string(), program) });
+        // Without a verified hash a cached schema could be that of another program.
         let Some(cache) = cache else { return Ok(self.plugin(address, start)) };
         Ok(Arc::new(Plugin::start_cached(&self.host, address.clone(), start, self.log(), cache)))
     }

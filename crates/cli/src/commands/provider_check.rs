@@ -27,6 +27,7 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
     let scratch = scratch_folder()?;
     let known = Known::find(context, &arguments.provider)?;
     let start = || known.start(scratch.path());
+    // Called for the configuration file and by the check, which each need a provider of their own.
     let mut options = Options {
         extent: if arguments.apply.is_some_and(Flag::is_on) { Extent::Full } else { Extent::Plan },
         configurations: arguments.count,
@@ -39,12 +40,15 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
         let text = std::fs::read_to_string(path).map_err(|problem| {
             fail("Unreadable file", format!("{}: {problem}.", path.display(), problem = io_reason(&problem)))
         })?;
+        // This instance only parses the file; the check starts its own.
         let provider = start().map_err(|problems| plain(&problems))?;
         let given = parse_user_configs(&*provider, &path.to_string_lossy(), &text, &context.sources)?;
         options.provider_config = given.provider_config;
         options.user_configs = given.resources;
     }
+    // Progress is not reported, because the report lists every type anyway.
     let report = audit(&start, &options, &mut |_| ()).map_err(|problems| plain(&problems))?;
+    // A misspelled -type must not pass as a successful check.
     if report.types.is_empty() {
         return Err(fail(
             "Nothing to check",
@@ -93,12 +97,14 @@ impl Known {
     fn find(context: &Context, word: &str) -> Result<Self, Diagnostics> {
         let path = Path::new(word);
         if path.is_file() {
+            // Plugins start in another directory, so the path must be absolute.
             let program = std::path::absolute(path).map_err(|problem| fail("Unusable path", problem.to_string()))?;
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = name.strip_prefix("terraform-provider-").unwrap_or("checked").to_lowercase();
             // The file name has the form terraform-provider-NAME_vVERSION; only NAME is valid in an address.
             let name = name.split(['_', '.']).next().unwrap_or("checked");
             let address = ProviderAddress::parse(&format!("checked/{name}"), "registry.terraform.io")
+                // A file name that is no valid provider name gets a placeholder.
                 .or_else(|_| ProviderAddress::parse("checked/checked", "registry.terraform.io"));
             return Ok(Self::Program(address.map_err(|problem| fail("Unusable path", problem.to_string()))?, program));
         }
@@ -112,6 +118,7 @@ impl Known {
         if address == ProviderAddress::builtin_terraform() {
             return Ok(Self::Builtin);
         }
+        // A package takes precedence over the built-in provider, as in other commands.
         match Packages::without_configuration(context)?.selection(&address) {
             Some(Selection::Override(folder) | Selection::Package { folder, .. }) => {
                 let program = executable(&folder, &address)
@@ -137,6 +144,7 @@ impl Known {
             Self::Program(address, program) => {
                 let mut launch = Launch::new(address.to_string(), program);
                 launch.folder = Some(folder.to_owned());
+                // A host of its own, so that a hanging call does not affect the other instances.
                 Ok(Arc::new(Plugin::start(&PluginHost::new(), address.clone(), Start::Launch(launch), Arc::new(NoLog))))
             }
             Self::Builtin => Ok(Arc::new(Terraform::default())),

@@ -15,9 +15,9 @@ use groma_install::providers::{
 };
 
 use super::builtin_providers::preference;
+use super::cli_configuration::default_registry;
 use super::configuration::{Purpose, load, load_with_tests, test_folder};
 use super::context::Context;
-use super::default_registry::default_registry;
 use super::outcome::{Outcome, fail, misuse};
 use super::packages::{builtin, cache, locks, methods, needed};
 use super::servers::{discovery, wait};
@@ -80,6 +80,7 @@ fn given_source(arguments: &ProvidersLock) -> Result<Option<Source>, Diagnostics
         )),
         (Some(folder), None) => Ok(Some(Source::Filesystem(folder.clone()))),
         (None, Some(text)) => {
+            // A URL without the final slash would lose its last segment when paths are joined to it.
             let url = Url::parse(&format!("{}/", text.trim_end_matches('/'))).ok();
             let url = url.filter(|url| url.scheme() == "https").ok_or_else(|| {
                 fail("Invalid network mirror URL", "The -net-mirror option requires a URL with the https: scheme.")
@@ -99,6 +100,7 @@ fn work(
     let platforms = parsed_platforms(platforms)?;
     let mut problems = Diagnostics::new();
     let locks = locks(context, &mut problems);
+    // Rewriting a lock file with errors would lose what could not be read.
     if problems.has_errors() {
         return Err(problems);
     }
@@ -144,6 +146,7 @@ fn addresses(context: &Context, texts: &[String]) -> Result<Vec<ProviderAddress>
 
 async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<(), Diagnostics> {
     let mut obtained = String::new();
+    // Errors are collected for each platform, so that one run lists all missing providers.
     for platform in &work.platforms {
         let mut failed = Vec::new();
         for (address, constraints) in &work.wanted {
@@ -156,6 +159,7 @@ async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<
             return Err(could_not(platform, &failed));
         }
     }
+    // Reported at the end, after the lines about the downloads.
     context.report(&obtained);
     Ok(())
 }
@@ -167,6 +171,7 @@ async fn learn(
     (address, constraints, platform): (&ProviderAddress, &Constraints, &Platform),
     locks: &mut Locks,
 ) -> Result<String, SourceError> {
+    // Locks of earlier platforms count: all platforms get the same version.
     let known = locks.providers.get(address);
     let version = work.sources.resolve(address, constraints, known, platform).await?;
     let shown = address.display_short();
@@ -183,6 +188,7 @@ async fn learn(
         constraints: constraints.clone(),
         hashes: Vec::new(),
     });
+    // Compared with the file on disk, because another platform may have added checksums in this run.
     let before = work.locks.providers.get(address).map(|lock| lock.hashes.as_slice()).unwrap_or_default();
     let message = obtained_message(before, &obtained_hashes.hashes, &shown.to_string(), platform);
     lock.constraints = constraints.clone();
@@ -224,8 +230,10 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
     };
     let (configuration, _) = load(context, Purpose::Blocks)?;
     let mut work = work(context, &configuration, &arguments.platform, None)?;
+    // A mirror is filled from where packages are normally installed.
     work.sources.methods = methods(context, &work.wanted);
     if !arguments.lock_file.is_none_or(Flag::is_on) {
+        // -lock-file=false selects the newest versions that the constraints allow.
         work.locks = Locks::default();
     }
     wait(mirror_all(context, &work, folder))??;
@@ -234,6 +242,7 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
 
 /// Mirrors all available packages, and reports the others.
 async fn mirror_all(context: &Context, work: &Work, folder: &Path) -> Result<(), Diagnostics> {
+    // Other providers are mirrored although one fails.
     let mut problems = Diagnostics::new();
     for (address, constraints) in &work.wanted {
         if let Err(found) = mirror_one(context, work, (address, constraints), folder).await {
@@ -272,6 +281,7 @@ async fn mirror_one(
             .map_err(failed)?;
         context.report(&format!("  - Package authenticated: {authentication}\n"));
     }
+    // Written after the packages, so that the index never names one that is missing.
     write_mirror_documents(folder, address).map_err(|error| {
         fail(
             "Failed to update indexes",

@@ -1,22 +1,30 @@
-//! `providers`: shows the providers that the modules and the state require.
+//! `providers`: shows the providers that the modules and the state require; `providers schema`: prints their schemas.
 
 use std::collections::BTreeSet;
+use std::sync::PoisonError;
 
+use groma_address::ProviderAddress;
 use groma_config::{Configuration, Module, TestFile, module_requirements};
+use groma_diagnostics::Diagnostics;
 use groma_install::providers::constraints_text;
+use groma_provider::ProviderDiagnostics;
 
 use super::backend::{StateOverrides, state_location};
-use super::configuration::{Purpose, load_with_tests, test_folder};
+use super::configuration::{Purpose, load, load_with_tests, test_folder};
 use super::context::Context;
+use super::lookup::Lookup;
 use super::operation::read_state_unlocked;
-use super::outcome::Outcome;
-use super::{provider_packages, schema};
-use crate::arguments::{Providers, ProvidersTask};
+use super::outcome::{Outcome, fail};
+use super::provider_packages;
+use crate::arguments::{Flag, Providers, ProvidersTask, Schema};
+use crate::views::document::provider_json;
+use crate::views::json::write_compact;
 
 pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
+    // Subcommands have their own view flags, which override these.
     context.configure_view(&arguments.common.view);
     match &arguments.task {
-        Some(ProvidersTask::Schema(arguments)) => return schema::run(context, arguments),
+        Some(ProvidersTask::Schema(arguments)) => return schemas(context, arguments),
         Some(ProvidersTask::Lock(arguments)) => return provider_packages::lock(context, arguments),
         Some(ProvidersTask::Mirror(arguments)) => return provider_packages::mirror(context, arguments),
         None => {}
@@ -28,6 +36,7 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
     out.push('\n');
     let location = state_location(context, &configuration.root, StateOverrides::default())?;
     let state = read_state_unlocked(context, location)?;
+    // Sorted and without duplicates: several resources of a provider are one line.
     let in_state: BTreeSet<String> = state.resources().map(|(_, entry)| entry.provider.provider.to_string()).collect();
     if !in_state.is_empty() {
         out.push_str("Providers required by state:\n\n");
@@ -59,6 +68,7 @@ impl Node {
                 Self { text: format!("provider[{address}]{gap}{constraints}"), below: Vec::new() }
             })
             .collect();
+        // Test files come between providers and child modules, as in Terraform.
         below.extend(tests.iter().map(Self::of_test));
         let children = module.children.iter();
         below.extend(children.map(|(name, child)| Self::of_module(format!("module.{name}"), child, &[])));
@@ -68,6 +78,7 @@ impl Node {
     /// Returns the subtree of a test file: its runs that use a module.
     fn of_test(file: &TestFile) -> Self {
         let runs = file.runs.iter().filter_map(|run| {
+            // Runs without a module test the root module, whose providers are listed already.
             let module = run.tested.module()?;
             Some(Self::of_module(format!("run.{}", run.name), &module.root, &[]))
         });
@@ -77,9 +88,45 @@ impl Node {
     fn write_below(&self, margin: &str, out: &mut String) {
         for (position, node) in (1..).zip(&self.below) {
             let is_last = position == self.below.len();
+            // Terraform's tree uses no-break spaces.
             let (corner, below) = if is_last { ("└── ", "    ") } else { ("├── ", "│\u{a0}\u{a0} ") };
             out.push_str(&format!("{margin}{corner}{}\n", node.text));
             node.write_below(&format!("{margin}{below}"), out);
         }
     }
+}
+
+pub(super) fn schemas(context: &mut Context, arguments: &Schema) -> Outcome {
+    context.configure_view(&arguments.common.view);
+    if !arguments.json.is_some_and(Flag::is_on) {
+        return Err(fail("The -json flag is required", "The schemas are only available as JSON. Add -json."));
+    }
+    let (configuration, _) = load(context, Purpose::Blocks)?;
+    let mut lookup = Lookup::with_descriptions(context)?;
+    let mut schemas = serde_json::Map::new();
+    let mut addresses: Vec<_> = configuration.provider_requirements().keys().cloned().collect();
+    addresses.sort_by_key(|address| address.to_string());
+    for address in addresses {
+        let provider = lookup.provider(&address)?;
+        let json = provider_json(&**provider).map_err(|problems| not_given(&address, &problems))?;
+        schemas.insert(address.to_string(), json);
+    }
+    let mut document = serde_json::Map::new();
+    document.insert("format_version".into(), "1.0".into());
+    // Terraform omits the field if there is no provider.
+    if !schemas.is_empty() {
+        document.insert("provider_schemas".into(), serde_json::Value::Object(schemas));
+    }
+    let mut out = context.streams.documents().lock().unwrap_or_else(PoisonError::into_inner);
+    // A failed write is reported at the end of the command.
+    let _ = write_compact(&document, &mut *out).and_then(|()| out.write_all(b"\n"));
+    Ok(0)
+}
+
+fn not_given(address: &ProviderAddress, problems: &ProviderDiagnostics) -> Diagnostics {
+    let reasons: String = problems.iter().map(|problem| format!("\n  - {problem}")).collect();
+    fail(
+        "Failed to read a provider's schemas",
+        format!("The provider {address} failed to return its schemas:{reasons}"),
+    )
 }

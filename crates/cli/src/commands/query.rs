@@ -44,10 +44,12 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
     let mut options = PlanOptions::default();
     if let Some(path) = &arguments.generate_config_out {
         options.found = FoundObjects::Written;
+        // Checked before the search, which may take minutes.
         generated::check(path, Mode::Normal)?;
     }
     let loading = LoadOptions { queries: Queries::Included, ..load_options(context) };
     let (configuration, mut problems) = load_with_options(context, Purpose::Query, loading)?;
+    // Terraform refuses a query without lists, which would print nothing.
     if !has_lists(&configuration.root) {
         return Err(fail(
             "No resources to query",
@@ -58,11 +60,13 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
     let (inputs, warnings) = values(context, &configuration.root, &arguments.variables, Missing::Ask)?;
     problems.append(warnings);
     options.inputs = inputs;
+    // A query changes no state, so it neither locks it nor warns about an interrupted run.
     let state = peek_state(context, location)?;
     let progress = watch_lines(context);
     let hooks: Arc<dyn Hooks> = Arc::clone(&progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, PARALLELISM)?;
     let (searched, found) = run.query(state, options);
+    // The last lines are printed before the warnings.
     progress.settle();
     problems.append(found);
     report_empty_searches(context, &searched);
@@ -97,6 +101,7 @@ fn write(context: &Context, path: &Path, searched: &[Searched]) -> Diagnostics {
     if text.is_empty() {
         return Diagnostics::new();
     }
+    // Never overwrites a file that appeared during the search.
     let written = OpenOptions::new().write(true).create_new(true).open(path);
     match written.and_then(|mut file| file.write_all(text.as_bytes())) {
         Ok(()) => Diagnostics::new(),

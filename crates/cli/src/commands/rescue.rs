@@ -17,6 +17,7 @@ pub(super) fn save(context: &Context, store: &mut StateHandle, state: &mut State
     let Err(problem) = store.save(state) else { return };
     let encryption = store.encryption().map(|encryption| &**encryption);
     let command = &context.wording.command;
+    // The results in the journal are recovered without any action of the user.
     let next = if store.is_in_journal() {
         "The journal next to the state file has all results too: fix the cause, and the next run recovers them automatically.".to_owned()
     } else {
@@ -44,6 +45,7 @@ pub(super) fn save(context: &Context, store: &mut StateHandle, state: &mut State
 
 /// Writes the state to the working directory, or to the temporary directory.
 fn write_fallback(state: &State, encryption: Option<&Encryption>) -> Result<std::path::PathBuf, StateError> {
+    // Next to the configuration, where people look first; the temporary directory may be readable by others.
     write_errored(Path::new("."), state, encryption)
         .or_else(|first| write_errored_in_shared(&std::env::temp_dir(), state, encryption).map_err(|_| first))
 }
@@ -61,6 +63,7 @@ fn print_fallback(
             let written = dump(context, &bytes);
             format!("It could not be written to another file either: {}. {written}\n\n{next}", second.summary)
         }
+        // The state cannot even be encrypted, and it must not be printed in plain text.
         Err(third) => format!("It could not be written to another file either: {}; {}.", second.summary, third.summary),
     }
 }
@@ -77,6 +80,7 @@ fn dump(context: &Context, state: &[u8]) -> &'static str {
     if context.messages().is_some() {
         return "It is printed above instead, as the \"state\" of the message \"Emergency state dump\": save that object to a file.";
     }
+    // A document, whose bytes stay as they are in pipes and files.
     context.streams.print_document_bytes(state);
     "It is printed above instead, as JSON: save all of it, from the first { to the last }, to a file."
 }

@@ -1,13 +1,13 @@
-//! Output of a command's result, as text or as a JSON document.
+//! Output of a command's result, as text or as a JSON document, on standard output or in the file of `-json-into`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use groma_diagnostics::{Diagnostics, io_reason};
 use serde::Serialize;
 
 use super::context::Context;
-use super::json_into::{json_file, json_twice};
 use super::outcome::fail;
 use crate::arguments::{Flag, JsonDocument};
 use crate::views::json::write_compact;
@@ -85,6 +85,7 @@ impl Results {
                 Ok(())
             }
             Self::Both(file) => {
+                // `&File` implements Write, so the shared reference is enough.
                 let mut file = file;
                 file.write_all(document().as_bytes()).map_err(|problem| not_written(&problem))
             }
@@ -95,4 +96,35 @@ impl Results {
 fn not_written(problem: &io::Error) -> Diagnostics {
     let reason = io_reason(problem);
     fail("Failed to write JSON", format!("The -json-into file cannot be written: {reason}."))
+}
+
+/// Creates the file.
+///
+/// # Errors
+/// The file cannot be written.
+pub(super) fn json_file(path: &Path) -> Result<File, Diagnostics> {
+    // JSON output contains sensitive values, so only the owner may read the file.
+    owned_file(path).map_err(|problem| {
+        let detail = format!(
+            "The -json-into file {} cannot be written: {problem}. Choose a file in an existing, writable directory.",
+            path.display(),
+            problem = io_reason(&problem)
+        );
+        fail("Invalid argument", detail)
+    })
+}
+
+fn owned_file(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    // An existing file keeps its permissions, because `mode` only affects new files.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Returns the error for -json together with -json-into.
+pub(super) fn json_twice() -> Diagnostics {
+    let detail = "-json replaces text with JSON, and -json-into writes JSON to a file in addition to the text. Use only one of them.";
+    fail("Invalid output format", detail)
 }

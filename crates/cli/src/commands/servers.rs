@@ -25,6 +25,7 @@ pub(super) fn http(settings: &Settings) -> Result<Http, Diagnostics> {
         settings.variable(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(otherwise)
     };
     let options = HttpOptions {
+        // Terraform's variables and defaults for its registry client.
         retries: u32::try_from(number("TF_REGISTRY_DISCOVERY_RETRY", 1)).unwrap_or(u32::MAX),
         // Zero would mean that every request fails.
         timeout: Duration::from_secs(number("TF_REGISTRY_CLIENT_TIMEOUT", 10).max(1)),
@@ -49,6 +50,7 @@ pub(super) fn credentials(settings: &Settings, configuration: &CliConfiguration)
     let environment = settings.environment.texts();
     let tokens = tokens_of_environment(&environment).into_iter().chain(configuration.tokens.iter().cloned());
     let stores = Stores::new(environment, settings.home.clone());
+    // Public registries work without a helper, so its absence is only remembered.
     match found_helper(settings, configuration) {
         Ok(helper) => Credentials::new(tokens, helper).with_stores(stores),
         Err(lacking) => Credentials::new(tokens, None).with_stores(stores).lacking_helper(lacking),
@@ -75,10 +77,12 @@ fn found_helper(settings: &Settings, configuration: &CliConfiguration) -> Result
 
 fn plugin_folders(settings: &Settings) -> Vec<PathBuf> {
     let mut folders = Vec::new();
+    // The platform directory is more specific, so it comes first.
     if let Some(plugins) = configuration_folder(settings).map(|folder| folder.join("plugins")) {
         folders.push(plugins.join(Platform::current().to_string()));
         folders.push(plugins);
     }
+    // Helpers may be installed next to the program.
     if let Some(program_folder) = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned)) {
         folders.push(program_folder);
     }
@@ -87,6 +91,7 @@ fn plugin_folders(settings: &Settings) -> Vec<PathBuf> {
 
 /// Returns the existing directories that are searched for provider packages by default.
 pub(super) fn implied_mirrors(settings: &Settings) -> Vec<PathBuf> {
+    // Terraform's order: the working directory, the home directory, then the data directories of the system.
     let mut folders = vec![PathBuf::from("terraform.d/plugins")];
     folders.extend(configuration_folder(settings).map(|folder| folder.join("plugins")));
     let data = settings.path("XDG_DATA_HOME");
@@ -106,6 +111,7 @@ pub(super) fn implied_mirrors(settings: &Settings) -> Vec<PathBuf> {
 /// # Errors
 /// The async runtime cannot be started.
 pub(super) fn wait<T>(work: impl Future<Output = T>) -> Result<T, Diagnostics> {
+    // Each call gets a runtime of its own, so that no command needs one before it uses the network.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|problem| {
         fail("Cannot start the async runtime", format!("{problem}.", problem = io_reason(&problem)))

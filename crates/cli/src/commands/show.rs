@@ -15,13 +15,12 @@ use groma_state::{State, plan_file, read_sealed};
 use super::backend::{StateOverrides, state_location};
 use super::configuration::{Purpose, load, load_options};
 use super::context::Context;
-use super::encryption;
 use super::lookup::Lookup;
 use super::operation::{quiet_run as new_run, read_state_unlocked};
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
-use super::planfile;
 use super::results::Results;
+use super::{encryption, planfile};
 use crate::arguments::{Flag, Show};
 use crate::views::document::{Schemas, lone_module_json, plan_json, whole_configuration_json};
 use crate::views::json::compact;
@@ -33,11 +32,14 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     let results = Results::of(&arguments.reading.json)?;
     match shown(arguments)? {
         Shown::State => {
-            let location = state_location(context, &load(context, Purpose::ReadState)?.0.root, StateOverrides::default())?;
+            let location =
+                state_location(context, &load(context, Purpose::ReadState)?.0.root, StateOverrides::default())?;
+            // Read before the state: a missing state is printed differently from an empty one.
             let exists = location.has_state()?;
             let state = read_state_unlocked(context, location)?;
             show_state(context, exists.then_some(&state), &results)
         }
+        // The content decides, not the name: plans and states may have any name.
         Shown::File(path) if !plan_file::is_plan_file(path) => show_state_file(context, path, &results),
         Shown::Plan(path) | Shown::File(path) => show_saved_plan(context, path, &results),
         Shown::Configuration => show_configuration(context, &results),
@@ -60,6 +62,7 @@ enum Shown<'a> {
 fn shown(arguments: &Show) -> Result<Shown<'_>, Diagnostics> {
     let is_json = arguments.reading.json.json.is_some_and(Flag::is_on);
     let wants = |flag: Option<Flag>| flag.is_some_and(Flag::is_on);
+    // An empty value counts as no option, as for file arguments.
     fn named(path: &Option<PathBuf>) -> Option<&Path> {
         path.as_deref().filter(|path| !path.as_os_str().is_empty())
     }
@@ -74,6 +77,7 @@ fn shown(arguments: &Show) -> Result<Shown<'_>, Diagnostics> {
         [file] if file.is_empty() => &[],
         files => files,
     };
+    // At most one option may be set, so a second one is an error.
     let mut chosen = chosen.into_iter().flatten();
     let what = match chosen.next() {
         Some(_) if chosen.next().is_some() => {
@@ -106,6 +110,7 @@ fn shown(arguments: &Show) -> Result<Shown<'_>, Diagnostics> {
 fn show_configuration(context: &mut Context, results: &Results) -> Outcome {
     let (configuration, _) = load(context, Purpose::Show)?;
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
+    // Nothing is called, but providers are started for their schemas.
     let mut run = new_run(context, configuration, hooks, 1)?;
     let session = run.session().clone();
     let mut known = Schemas::new();
@@ -117,6 +122,7 @@ fn show_configuration(context: &mut Context, results: &Results) -> Outcome {
 
 fn show_module(context: &Context, directory: &Path, results: &Results) -> Outcome {
     let options = LoadOptions { directory: directory.to_owned(), ..load_options(context) };
+    // Loaded alone: calls need not be installed, and providers need not exist.
     let (module, problems) = load_alone(&options, &context.sources, &DiskFiles::new("."));
     if problems.has_errors() {
         return Err(problems);
@@ -125,6 +131,7 @@ fn show_module(context: &Context, directory: &Path, results: &Results) -> Outcom
         let detail = format!("The directory {} does not exist or cannot be read. Check the path.", directory.display());
         return Err(fail("Failed to read module directory", detail));
     }
+    // An empty directory is a module without declarations.
     let document = lone_module_json(&module.unwrap_or_default());
     results.print_json(context, || format!("{}\n", compact(&document)))?;
     Ok(0)
@@ -134,11 +141,13 @@ fn show_state(context: &Context, state: Option<&State>, results: &Results) -> Ou
     let nothing = || "{\"format_version\":\"1.0\"}\n".to_owned();
     match state {
         None => results.print(context, || "No state.\n".to_owned(), nothing)?,
+        // An empty state needs no schemas, so no provider has to be installed.
         Some(state) if state.is_empty() => {
             let empty = || "The state file is empty. No resources are represented.\n".to_owned();
             results.print(context, empty, nothing)?;
         }
         Some(state) => {
+            // Schemas are needed even for text: they say which attributes are sensitive.
             let objects = Lookup::new(context)?.objects(state)?;
             if results.has_text() {
                 context.streams.print(&state_text(state, &objects, context.palette(), context.redaction));
@@ -167,6 +176,7 @@ fn show_state_file(context: &Context, path: &Path, results: &Results) -> Outcome
             format!("{} is neither a saved plan nor a state file.", path.display()),
         ));
     }
+    // An encrypted state is read with the configuration of this directory, a plain one without it.
     let encryption = if is_sealed(&bytes) { encryption::of_states_here(context)? } else { None };
     let state = read_sealed(&bytes, encryption.as_deref())
         .map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))?;
@@ -175,6 +185,7 @@ fn show_state_file(context: &Context, path: &Path, results: &Results) -> Outcome
 
 fn show_saved_plan(context: &mut Context, path: &Path, results: &Results) -> Outcome {
     let (mut run, plan) = saved_plan(context, path)?;
+    // The text needs no schemas beyond those in the plan.
     if results.has_text() {
         show_plan(context, &plan);
     }
@@ -194,6 +205,7 @@ fn show_saved_plan(context: &mut Context, path: &Path, results: &Results) -> Out
 fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas) {
     for resource in module.resources.values() {
         let address = &resource.address;
+        // Types with objects have their schema from the plan already.
         let Entry::Vacant(entry) = schemas.entry((address.mode, address.type_name.clone())) else { continue };
         let provider = module.provider_for(resource);
         // A resource without instances may lack its provider; the document then omits its arguments.
@@ -204,6 +216,7 @@ fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas
     for local in module.providers.keys() {
         let address = module.provider_address(&local.name);
         let Entry::Vacant(entry) = schemas.provider(address.clone()) else { continue };
+        // A provider that cannot be started only omits its schema.
         if let Ok(provider) = providers.started(&address)
             && let Ok(schema) = provider.schema()
         {
@@ -219,6 +232,7 @@ pub(super) fn saved_plan(context: &mut Context, path: &Path) -> Result<(Run, Pla
     let (configuration, _) = saved.configuration(context)?;
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let mut run = new_run(context, configuration, hooks, 1)?;
+    // The prior state is read on another thread meanwhile.
     let plan = run.load(SavedPlan::read(&saved.plan)?, saved.state.wait()?)?;
     Ok((run, plan))
 }

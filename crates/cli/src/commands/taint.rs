@@ -39,9 +39,11 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
     let (configuration, _) = load(context, purpose)?;
     let location = state_location(context, &configuration.root, (&arguments.writing.files).into())?;
     let (mut store, mut state) = open_state(context, location, &locking(&arguments.writing.locking, command))?;
+    // Only the current object can be tainted: deposed ones are destroyed anyway.
     let Some(record) = state.object(&address, None).cloned() else {
         return missing(context, arguments, &state, &address);
     };
+    // Terraform reports this as an error, while `taint` of a tainted object succeeds.
     if wanted == ObjectStatus::Ready && record.status == ObjectStatus::Ready {
         return Err(fail(
             "Resource instance is not tainted",
@@ -49,6 +51,7 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
         ));
     }
     if let Some(provider) = state.provider(&address, None).cloned() {
+        // The record is shared with the state, so it is copied to change the status.
         let marked = ObjectRecord { status: wanted, ..(*record).clone() };
         state.insert(&address, None, &provider, Arc::new(marked));
     }
@@ -76,6 +79,7 @@ fn address(rest: &[String], command: &str) -> Result<ResourceInstance, Diagnosti
 }
 
 fn missing(context: &Context, arguments: &Taint, state: &State, address: &ResourceInstance) -> Outcome {
+    // A more precise message: the address is right, but its object is gone.
     if state.get(address).is_some_and(|record| !record.deposed.is_empty()) {
         let detail = format!(
             "Resource instance {address} has only a deposed object, because its replacement was not completed. Run apply first to complete \
@@ -90,6 +94,7 @@ fn missing(context: &Context, arguments: &Taint, state: &State, address: &Resour
         context.show(&Diagnostic::warning("No such resource instance", detail).into());
         return Ok(0);
     }
+    // The usual mistake is a wrong directory or workspace.
     let detail = if state.is_empty() {
         "The state contains no resource instances: the configuration was never applied, or everything was destroyed."
             .to_owned()

@@ -55,6 +55,7 @@ fn of_files(paths: &[PathBuf], problems: &mut Diagnostics) -> Vec<Target> {
 fn of_lines(path: &Path, text: &str, targets: &mut Vec<Target>, problems: &mut Diagnostics) {
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
+        // Lines that begin with # are comments, as in OpenTofu.
         if line.is_empty() || line.starts_with('#') {
             continue;
         }

@@ -4,18 +4,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_config::{Configuration, LoadOptions, LoadStatus, Queries, check_overrides};
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{CascadeFilter, Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::Silent;
-use groma_engine::{Hooks, check_provisioner_types};
+use groma_engine::{Cancellation, Hooks, Run, check_provisioner_types};
 use serde_json::json;
 
 use super::configuration::{Purpose, load_options, load_with_options, test_folder};
 use super::context::Context;
-use super::further_errors::with_further;
 use super::operation::run_with;
 use super::outcome::{Outcome, fail};
 use super::packages::{Packages, overrides_in_effect};
 use super::results::Results;
+use super::session::{DEFAULT_PARALLELISM, Included, Watch, session};
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Validate};
 use crate::terminal::Tone;
@@ -28,6 +28,7 @@ pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     if results.has_document() {
         context.word_for_json();
     }
+    // Errors are part of the result here: the document must contain them.
     let mut found = check(context, arguments).unwrap_or_else(|problems| problems);
     found.append(overrides_in_effect(context));
     let diagnostics = context.unsuppressed(found);
@@ -37,6 +38,7 @@ pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     }
     let success = || match failed {
         true => String::new(),
+        // With errors, the diagnostics are the whole text.
         false => success(context, &diagnostics),
     };
     results.print(context, success, || document(context, &diagnostics))?;
@@ -57,6 +59,7 @@ fn success(context: &Context, warnings: &Diagnostics) -> String {
 /// Returns the JSON document of the result.
 pub(super) fn document(context: &Context, diagnostics: &Diagnostics) -> String {
     let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
+    // Sorted like the text, so that both list the same order.
     let list: Vec<_> = in_order(diagnostics, &context.sources)
         .into_iter()
         .map(|diagnostic| diagnostic_json(diagnostic, &context.sources))
@@ -92,6 +95,7 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
         Err(problems) => diagnostics.append(problems),
     }
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
+    // Validation works with the locked versions, whatever the constraints say.
     let packages = Packages::as_locked(context, &configuration)?;
     if packages.missing().is_some() {
         // Other errors come first, because they can be fixed without installing providers.
@@ -111,7 +115,43 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
 
 /// Returns the modules that test runs use instead of the configuration, each directory once.
 fn modules_of_runs(configuration: &Configuration) -> Vec<Configuration> {
+    // The root module is validated already, and several runs may use one directory.
     let mut folders = HashSet::from([&configuration.root.directory]);
     let modules = configuration.modules_of_runs().filter(|module| folders.insert(&module.root.directory));
     modules.filter(|module| module.status != LoadStatus::Incomplete).cloned().collect()
+}
+
+/// Returns `known` and the further errors that validation finds. If validation is not possible, for example because a provider is
+/// not installed, only `known` is returned.
+pub(super) fn collect(context: &Context, configuration: Configuration, known: Diagnostics) -> Diagnostics {
+    let watch = Watch { hooks: Arc::new(Silent), cancellation: Cancellation::new(), parallelism: DEFAULT_PARALLELISM };
+    // A provider that is not installed must not replace the known errors by its own.
+    let packages = Packages::of(context, &configuration).ok().filter(|packages| packages.missing().is_none());
+    let session = packages.map(|packages| session(context, configuration, Included::unless(packages), watch));
+    match session {
+        Some(Ok(session)) => with_further(&mut Run::new(session), &context.sources, known),
+        _ => known,
+    }
+}
+
+/// Returns `known` and the errors that validation finds, without cascades of other errors. Further errors on the line of a known
+/// error are dropped too, because they mostly follow from it.
+pub(super) fn with_further(run: &mut Run, sources: &Sources, known: Diagnostics) -> Diagnostics {
+    let found = run.validate();
+    // Cascades are found across both lists: a known error may cause a new one.
+    let cascades: CascadeFilter = known.iter().chain(&found).collect();
+    let mut all: Diagnostics = known.into_iter().filter(|problem| !cascades.is_cascading(problem)).collect();
+    let line = |problem: &Diagnostic| {
+        let location = sources.locate(problem.subject?)?;
+        Some((location.file.base(), location.start.line))
+    };
+    let wrong: HashSet<_> = all.iter().filter(|problem| problem.is_error()).filter_map(line).collect();
+    // A module is validated through its calls, and again through the test runs that use it.
+    let text = |problem: &Diagnostic| (problem.subject, problem.summary.clone(), problem.detail.clone());
+    let reported: HashSet<_> = all.iter().map(text).collect();
+    let is_reported = |problem: &Diagnostic| {
+        line(problem).is_some_and(|line| wrong.contains(&line)) || reported.contains(&text(problem))
+    };
+    all.append(found.into_iter().filter(|problem| !cascades.is_cascading(problem) && !is_reported(problem)));
+    all
 }

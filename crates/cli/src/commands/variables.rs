@@ -37,12 +37,14 @@ pub(super) fn values(
     let mut given = VariableSources { environment: context.settings.variables.clone(), options };
     let disk = DiskFiles::new(".");
     let (mut values, mut diagnostics) = collect(&root.variables, &given, &context.sources, &disk);
+    // Variables with a default need no value.
     let absent = without_value(root, |name| values.contains_key(name));
     if missing == Missing::Ask && !absent.is_empty() {
         // Prompts would be pointless before the errors are fixed, but missing variables are reported with them.
         let answers = if diagnostics.has_errors() { Vec::new() } else { ask(context, root, &absent)? };
         if !answers.is_empty() {
             given.options.extend(answers);
+            // The answers are collected like options, so they are parsed and checked alike.
             (values, diagnostics) = collect(&root.variables, &given, &context.sources, &disk);
         }
         for name in absent.iter().filter(|name| !values.contains_key(*name)) {
@@ -87,6 +89,7 @@ pub(super) fn check_options_given(context: &Context) -> Result<(), Diagnostics> 
 
 /// Returns the required variables without a value.
 fn without_value(root: &Module, is_given: impl Fn(&Name) -> bool) -> Vec<Name> {
+    // An explicit null default counts as a default.
     let absent = root.variables.iter().filter(|(name, variable)| variable.default.is_none() && !is_given(name));
     absent.map(|(name, _)| name.clone()).collect()
 }
@@ -98,6 +101,7 @@ fn without_value(root: &Module, is_given: impl Fn(&Name) -> bool) -> Vec<Name> {
 ///
 /// The prompt was interrupted.
 pub(super) fn ask_for_encryption(context: &mut Context, root: &Module) -> Result<bool, Diagnostics> {
+    // Methods that can be set up need no answers.
     if root.encryption.as_ref().is_none_or(|encryption| encryption.methods.is_ok()) {
         return Ok(false);
     }
@@ -108,6 +112,7 @@ pub(super) fn ask_for_encryption(context: &mut Context, root: &Module) -> Result
     if absent.is_empty() || problems.has_errors() {
         return Ok(false);
     }
+    // Kept in the context, so that planning does not ask again.
     context.answers = ask(context, root, &absent)?;
     Ok(!context.answers.is_empty())
 }
@@ -121,6 +126,7 @@ pub(super) fn in_order(arguments: &Variables) -> Vec<VariableOption> {
 }
 
 fn ask(context: &mut Context, root: &Module, absent: &[Name]) -> Result<Vec<VariableOption>, Diagnostics> {
+    // Prompts would corrupt a JSON stream.
     if context.settings.questions == Questions::Forbidden || context.messages().is_some() {
         return Ok(Vec::new());
     }

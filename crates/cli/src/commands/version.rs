@@ -43,6 +43,7 @@ fn json_text(locks: &Locks) -> String {
         "groma_version": VERSION,
         "platform": Platform::current().to_string(),
         "provider_selections": selections,
+        // Terraform reports newer releases here; this program does not ask for them.
         "terraform_outdated": false,
     });
     format!("{}\n", pretty(&versions))
@@ -57,6 +58,7 @@ mod tests {
         let text = text(&Locks::default());
         let mut words = text.split_whitespace();
         assert_eq!(words.next(), Some("Terraform"));
+        // The version of the supported language, which wrappers compare with their requirements.
         assert_eq!(words.next(), Some("v1.15.5"));
         assert!(text.lines().next().unwrap().contains("Groma"));
     }

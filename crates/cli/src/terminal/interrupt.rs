@@ -64,6 +64,7 @@ impl Interrupts {
                     own.interrupted(&report, plugins.as_ref());
                 }
             };
+            // The thread ends with the process: interrupts are possible at any time.
             Builder::new().name("interrupts".to_owned()).spawn(listen)?;
         }
         Ok(interrupts)
@@ -104,6 +105,7 @@ fn cancel_calls_soon(plugins: &Arc<PluginHost>) {
         std::thread::sleep(GRACE_PERIOD);
         own.cancel_all();
     };
+    // Without a thread there is no way to wait here: this thread handles the interrupts.
     if Builder::new().name("cancel calls".to_owned()).spawn(wait).is_err() {
         plugins.cancel_all();
     }
@@ -112,6 +114,7 @@ fn cancel_calls_soon(plugins: &Arc<PluginHost>) {
 /// Returns the signals that stop a run. Closing the terminal also does, except under `nohup`.
 fn requests_to_stop() -> Vec<i32> {
     let mut signals = vec![SIGINT, SIGTERM];
+    // nohup and similar programs ignore SIGHUP so that a run outlives its terminal.
     #[cfg(unix)]
     if !is_ignored(SIGHUP) {
         signals.push(SIGHUP);

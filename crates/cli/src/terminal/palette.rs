@@ -94,6 +94,7 @@ mod tests {
 
     #[test]
     fn lists_every_escape_sequence() {
+        // Every tone is listed, because the compiler does not check arrays for completeness.
         use Tone::{Bold, BoldCyan, BoldGreen, BoldRed, BoldYellow, Cyan, Gray, Green, Red, Underline, Yellow};
         let tones = [Red, Green, Yellow, Cyan, Gray, Bold, BoldGreen, BoldRed, BoldYellow, BoldCyan, Underline];
         for written in tones.map(|tone| Palette::Ansi.open(tone)).into_iter().chain([Palette::Ansi.close()]) {

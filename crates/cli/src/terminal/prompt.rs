@@ -1,4 +1,7 @@
-//! Prompts for user input.
+//! Prompts for user input, and for secrets that are not shown.
+
+#[cfg(unix)]
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 
 use std::io::{self, BufRead};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -46,6 +49,7 @@ impl Prompter {
 
     /// Prints a title, an explanation and `Enter a value:`, and reads the answer.
     pub fn ask(&self, title: &str, explanation: &str) -> Answer {
+        // Titles may contain names and descriptions from modules, so control characters are replaced.
         let mut text = format!("{}\n", self.palette.paint(Tone::Bold, printable(title)));
         if !explanation.is_empty() {
             for line in explanation.lines() {
@@ -58,12 +62,14 @@ impl Prompter {
         text.push_str(&format!("  {} ", self.palette.paint(Tone::Bold, "Enter a value:")));
         self.streams.print(&text);
         let answer = self.line();
+        // Input that ended or was interrupted has no line break of its own.
         self.streams.print("\n");
         answer
     }
 
     /// Reads a line of input, without a prompt.
     pub fn line(&self) -> Answer {
+        // Subscribed before reading, so that no interrupt is missed.
         let notices = self.interrupts.notices();
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.is_none() {
@@ -92,6 +98,7 @@ impl Reader {
         let (requests, pending) = channel::<()>();
         let (answers, lines) = channel();
         let read = move || {
+            // The thread ends when the prompter is dropped.
             while pending.recv().is_ok() && answers.send(read_line()).is_ok() {}
         };
         let started = Builder::new().name("input".to_owned()).spawn(read);
@@ -103,10 +110,48 @@ impl Reader {
 fn read_line() -> Answer {
     let mut bytes = Vec::new();
     match io::stdin().lock().read_until(b'\n', &mut bytes) {
+        // A failed read ends the input as well.
         Ok(0) | Err(_) => Answer::End,
         Ok(_) => match String::from_utf8(bytes) {
             Ok(line) => Answer::Line(line.trim_end_matches(['\n', '\r']).to_owned()),
             Err(_) => Answer::NotUtf8,
         },
+    }
+}
+
+/// Guard that turns off the echo of the terminal while it is alive. Without effect on other systems than Unix.
+pub struct Hidden {
+    #[cfg(unix)]
+    before: Option<Termios>,
+}
+
+impl Hidden {
+    /// Turns off the echo.
+    #[cfg(unix)]
+    pub fn begin() -> Self {
+        let before = tcgetattr(io::stdin()).ok();
+        if let Some(before) = &before {
+            let mut hidden = before.clone();
+            hidden.local_flags.remove(LocalFlags::ECHO);
+            // If the terminal does not support this, the prompt works anyway.
+            let _ = tcsetattr(io::stdin(), SetArg::TCSADRAIN, &hidden);
+        }
+        Self { before }
+    }
+
+    /// Returns a guard without effect.
+    #[cfg(not(unix))]
+    pub fn begin() -> Self {
+        Self {}
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // Restored even if the prompt was interrupted.
+            let _ = tcsetattr(io::stdin(), SetArg::TCSADRAIN, before);
+        }
     }
 }

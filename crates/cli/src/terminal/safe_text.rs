@@ -18,6 +18,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 
 /// Returns the text as a single line, with visible control characters including line breaks and tabs.
 pub fn printable_line(text: &str) -> Cow<'_, str> {
+    // Most text is safe, so the check avoids a copy.
     if !text.bytes().any(|byte| byte < b' ' || is_suspect(byte)) {
         return Cow::Borrowed(text);
     }
@@ -63,6 +64,7 @@ fn next_unsafe(text: &str, palette: Palette) -> Option<usize> {
 /// Returns the length of the character or escape sequence at the start of `rest` if it is safe, else zero.
 fn kept(rest: &str, palette: Palette) -> usize {
     match rest.chars().next() {
+        // Only the program's own sequences pass, and only where colors are allowed.
         Some('\u{1b}') if palette == Palette::Ansi => {
             SEQUENCES.iter().find(|sequence| rest.starts_with(**sequence)).map_or(0, |sequence| sequence.len())
         }
@@ -86,6 +88,7 @@ fn is_suspect(byte: u8) -> bool {
 /// Returns the replacement of a control or bidirectional formatting character, and any other character unchanged.
 fn visible(character: char) -> char {
     match character {
+        // The control pictures are in the same order as the characters.
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(REPLACEMENT),
         '\u{7f}' => '\u{2421}',
         '\u{80}'..='\u{9f}' => REPLACEMENT,
@@ -112,6 +115,7 @@ impl<W: Write> SafeWriter<W> {
         for chunk in bytes.utf8_chunks() {
             self.inner.write_all(safe(chunk.valid(), self.palette).as_bytes())?;
             if !chunk.invalid().is_empty() {
+                // An invalid byte could start an escape sequence in another encoding.
                 let mut replacement = [0; 4];
                 self.inner.write_all(REPLACEMENT.encode_utf8(&mut replacement).as_bytes())?;
             }
@@ -127,6 +131,7 @@ impl<W: Write> Write for SafeWriter<W> {
             self.put(bytes)?;
             return Ok(bytes.len());
         }
+        // A write may end in the middle of a character, which a later write completes.
         self.incomplete.extend_from_slice(bytes);
         let pending = std::mem::take(&mut self.incomplete);
         let (whole, tail) = pending.split_at(pending.len() - incomplete_tail(&pending));
@@ -145,6 +150,7 @@ fn incomplete_tail(bytes: &[u8]) -> usize {
     let last = bytes.utf8_chunks().last();
     last.map_or(0, |chunk| {
         let invalid = chunk.invalid();
+        // `error_len` is `None` only if more bytes could complete the character.
         let is_begun = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
         if is_begun { invalid.len() } else { 0 }
     })
@@ -173,14 +179,17 @@ mod tests {
     #[test]
     fn replaces_control_characters() {
         assert_eq!(printable("a\u{1b}[31m\n\tb\u{7f}"), "a\u{241b}[31m\n\tb\u{2421}");
+        // On a single line even line breaks are replaced.
         assert_eq!(printable_line("a\r\nb\0"), "a\u{240d}\u{240a}b\u{2400}");
         assert_eq!(printable("c\u{9b}2J \u{202e}evil\u{2066}"), "c\u{fffd}2J \u{fffd}evil\u{fffd}");
+        // The lone carriage return is replaced, the one before a line break is not.
         assert_eq!(printable("over\rwritten\r\n"), "over\u{240d}written\r\n");
     }
 
     #[test]
     fn keeps_text_of_all_scripts() {
         for text in ["é─ “quoted” \u{a0}", "العربية עברית 漢字 👩\u{200d}🚀", ""] {
+            // Borrowed: safe text is not copied.
             assert!(matches!(printable(text), Cow::Borrowed(same) if same == text), "{text:?}");
             assert_eq!(printable_line(text), text);
         }
@@ -204,6 +213,7 @@ mod tests {
                 "[\\x00-\\x1f\\x7f-\\x9f\u{202a}-\u{202e}a\\[]{0,40}".prop_map(String::into_bytes)],
             cut in any::<prop::sample::Index>(),
         ) {
+            // The cut shows that no escape sequence slips through between two writes.
             let at = cut.index(bytes.len() + 1);
             let text = written(Palette::Plain, &[&bytes[..at], &bytes[at..]]);
             let without_line_ends = text.replace("\r\n", "\n");
@@ -214,6 +224,7 @@ mod tests {
 
         #[test]
         fn split_writes_equal_single_write(text in any::<String>(), cut in any::<prop::sample::Index>()) {
+            // A carriage return is judged by the next character, which a cut may separate.
             let text = text.replace('\r', "");
             let at = cut.index(text.len() + 1);
             let (first, second) = text.as_bytes().split_at(at);

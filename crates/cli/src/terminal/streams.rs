@@ -1,9 +1,8 @@
-//! Standard input, output and error of the process.
+//! Standard input, output and error of the process, and detection of failed writes.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::output::{Handle, Recorded, WriteFailure};
 use super::palette::Palette;
 use super::safe_text::SafeWriter;
 
@@ -83,6 +82,7 @@ impl Streams {
         let output = device(io::stdout().is_terminal());
         let failure = WriteFailure::default();
         let stdout = Recorded::new(io::stdout(), failure.clone());
+        // Buffered, because progress and documents are written in many small pieces.
         let bare: Shared = Arc::new(Mutex::new(BufWriter::with_capacity(1 << 16, stdout)));
         Self {
             output,
@@ -90,6 +90,7 @@ impl Streams {
             input_is_terminal: io::stdin().is_terminal(),
             text: safe(&bare, output.palette(Colors::Allowed)),
             documents: match output {
+                // On a terminal even documents are made safe, because nobody parses them there.
                 Device::Terminal(_) => safe(&bare, Palette::Plain),
                 Device::Pipe => Arc::clone(&bare),
             },
@@ -131,6 +132,7 @@ impl Streams {
     }
 
     fn lift_overlay(&self) {
+        // The lock is released before lifting, because the overlay itself prints.
         let overlay = self.overlay.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(Weak::upgrade);
         if let Some(overlay) = overlay {
             overlay.lift();
@@ -155,6 +157,7 @@ impl Streams {
     fn put(&self, out: &Shared, bytes: &[u8]) {
         self.lift_overlay();
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+        // Errors are recorded by the writer below, and reported at the end of the command.
         let _ = out.write_all(bytes);
         let _ = out.flush();
     }
@@ -180,4 +183,105 @@ impl Streams {
 /// Returns a writer to `out` that replaces control characters.
 fn safe(out: &Shared, palette: Palette) -> Shared {
     Arc::new(Mutex::new(SafeWriter::new(Handle(Arc::clone(out)), palette)))
+}
+
+/// First error of writing to standard output, reported when the command ends.
+///
+/// Renderers ignore write errors, because broken output must not stop an apply. The command fails at its end instead.
+#[derive(Clone, Debug, Default)]
+pub struct WriteFailure(Arc<Mutex<Option<io::Error>>>);
+
+impl WriteFailure {
+    /// Records `error`, except a closed pipe: a reader that has seen enough is no failure.
+    fn record(&self, error: &io::Error) {
+        // The writer retries interrupted writes by itself.
+        if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted) {
+            return;
+        }
+        // io::Error cannot be cloned.
+        let copy = || match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => error.kind().into(),
+        };
+        // Only the first error is kept: the others follow from it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(copy);
+    }
+
+    /// Takes the recorded error, if any.
+    pub fn take(&self) -> Option<io::Error> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Writer that records its errors.
+pub(super) struct Recorded<W> {
+    inner: W,
+    failure: WriteFailure,
+}
+
+impl<W> Recorded<W> {
+    pub(super) fn new(inner: W, failure: WriteFailure) -> Self {
+        Self { inner, failure }
+    }
+
+    fn recorded<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        result.inspect_err(|error| self.failure.record(error))
+    }
+}
+
+impl<W: Write> Write for Recorded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.inner.write(bytes);
+        self.recorded(result)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.inner.flush();
+        self.recorded(result)
+    }
+}
+
+/// Owned handle of a shared writer, which each write locks.
+pub(super) struct Handle<W: ?Sized>(pub(super) Arc<Mutex<W>>);
+
+impl<W: Write + ?Sized> Write for Handle<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Failing(ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn records_all_errors_except_closed_pipe() {
+        let failure = |kind| {
+            let failure = WriteFailure::default();
+            let _ = Recorded::new(Failing(kind), failure.clone()).write_all(b"a");
+            failure.take().map(|error| error.kind())
+        };
+        assert_eq!(failure(ErrorKind::BrokenPipe), None);
+        assert_eq!(failure(ErrorKind::StorageFull), Some(ErrorKind::StorageFull));
+    }
 }

@@ -6,6 +6,7 @@ pub const NARROWEST: usize = 2;
 /// Wraps the lines of `text` at one column less than `columns`. Lines that start with a space are not wrapped, because they are
 /// examples or lists.
 pub fn word_wrap(text: &str, columns: usize) -> String {
+    // A narrower output has no room for a word and the margin.
     if columns < NARROWEST {
         return text.to_owned();
     }

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::Folder;
-use crate::common::background::{kill, start, until_said};
+use crate::common::{Folder, kill, start, until_said};
 
 const OBJECT: &str = "resource \"terraform_data\" \"a\" {\n}\n";
 
@@ -45,8 +44,10 @@ fn init_records_the_backend_in_terraforms_format() {
     let record: serde_json::Value = serde_json::from_str(&folder.read(".terraform/terraform.tfstate")).unwrap();
     let config = serde_json::json!({"path": "a.tfstate", "workspace_dir": null});
     assert_eq!(record["version"], 3);
+    // Terraform reads this record, and takes another hash for a changed block.
     assert_eq!(record["backend"], serde_json::json!({"type": "local", "config": config, "hash": 2_985_648_108_u32}));
     folder.ok(&["apply", "-auto-approve"]);
+    // A second init finds nothing to do, and does not claim that it did.
     assert!(!folder.ok(&["init"]).contains("Successfully configured"), "it is configured already");
 }
 
@@ -68,14 +69,16 @@ fn changed_backend_path_requires_init() {
         assert!(reported.contains("Backend configuration block has changed"), "{command:?}: {reported}");
         assert!(reported.replace('\n', " ").contains("path was \"a.tfstate\", and is now \"b.tfstate\""), "{reported}");
     }
+    // No command began a state at the new place.
     assert!(!folder.path("b.tfstate").exists());
+    // What needs no state needs no backend either.
     folder.ok(&["validate"]);
     folder.write("main.tf", &at("a.tfstate"));
     assert!(has_no_changes(&folder), "what was changed by mistake is changed back");
 }
 
 #[test]
-fn init_asks_what_becomes_of_the_state() {
+fn init_asks_before_migrating_the_state() {
     let folder = moved_on();
     let reported = folder.fails(&["init"]);
     assert!(
@@ -86,6 +89,7 @@ fn init_asks_what_becomes_of_the_state() {
     assert!(reported.contains("Error asking for state migration action"), "{reported}");
     let reported = folder.fails(&["init", "-migrate-state", "-input=false"]);
     assert!(reported.contains("interactive input is disabled"), "{reported}");
+    // A migration without an answer leaves everything as it was, so that it can be asked for again.
     assert!(folder.fails(&["plan"]).contains("has changed"), "nothing is settled yet");
 
     let out = answered(&folder, &["init", "-migrate-state"], "yes\n");
@@ -96,11 +100,12 @@ fn init_asks_what_becomes_of_the_state() {
 }
 
 #[test]
-fn the_state_may_stay_behind() {
+fn state_may_stay_in_the_previous_backend() {
     for (arguments, answer) in [(&["init", "-reconfigure"][..], ""), (&["init", "-migrate-state"], "no\n")] {
         let folder = moved_on();
         answered(&folder, arguments, answer);
         assert!(!folder.path("b.tfstate").exists(), "{arguments:?}");
+        // The new place has no state, so the object would be created there again.
         assert!(folder.ok(&["plan"]).contains("1 to add"), "{arguments:?}");
     }
 }
@@ -114,10 +119,12 @@ fn migration_overwrites_existing_state_only_with_consent() {
     folder.write("main.tf", &at("a.tfstate"));
     let out = answered(&folder, &["init", "-migrate-state"], "no\n");
     assert!(out.contains("Both backends have a state"), "{out}");
+    // The refused migration did not write at the target.
     assert_eq!(folder.read("a.tfstate"), first);
     folder.write("main.tf", &at("b.tfstate"));
     answered(&folder, &["init", "-migrate-state"], "yes\n");
     assert_eq!(folder.read("b.tfstate"), first);
+    // What the migration replaced is still there, in the backup of its target.
     assert_eq!(folder.read("b.tfstate.backup"), second);
 }
 
@@ -130,6 +137,7 @@ fn first_backend_block_migrates_the_state() {
     assert!(folder.fails(&["plan"]).contains("Backend initialization required"));
     folder.ok(&["init", "-force-copy"]);
     assert!(has_no_changes(&folder));
+    // The old state file is emptied by a migration, so that nobody goes on with it by accident.
     assert!(!folder.path("terraform.tfstate").exists() && folder.path("terraform.tfstate.backup").exists());
 
     folder.write("main.tf", OBJECT);
@@ -148,6 +156,7 @@ fn killed_run(is_time: impl Fn(&Folder) -> bool) -> Folder {
     let run = start(&folder, &[]);
     until_said(&folder, "Provisioning with", 1);
     let began = Instant::now();
+    // The journal gets each change at once, the state file only at times: a run may be killed with either ahead.
     while !is_time(&folder) {
         assert!(began.elapsed() < Duration::from_secs(15), "the state file never had what was waited for");
         std::thread::sleep(Duration::from_millis(10));
@@ -162,6 +171,7 @@ const JOURNAL: &str = ".terraform.tfstate.journal";
 #[test]
 fn migration_includes_journal_of_killed_run() {
     let in_file = |object: &'static str| move |folder: &Folder| has_object(folder, object);
+    // No object in the state file yet, the first one, and both.
     for folder in [killed_run(|_| true), killed_run(in_file("\"a\"")), killed_run(in_file("\"slow\""))] {
         folder.write("main.tf", &at("kept/a.tfstate"));
         folder.ok(&["init", "-force-copy", "-lock=false"]);
@@ -178,7 +188,7 @@ fn has_object(folder: &Folder, name: &str) -> bool {
 }
 
 #[test]
-fn all_workspaces_move_together() {
+fn all_workspaces_are_migrated() {
     let folder = moved_on();
     folder.ok(&["init", "-reconfigure"]);
     folder.ok(&["workspace", "new", "blue"]);
@@ -188,13 +198,14 @@ fn all_workspaces_move_together() {
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("Migration aborted by user."), "{}", ran.err);
     let out = answered(&folder, &["init", "-migrate-state"], "yes\n");
+    // There are two workspaces with states, so the question is about all.
     assert!(out.contains("Do you want to migrate all workspaces to \"local\"?"), "{out}");
     assert!(has_no_changes(&folder));
     assert!(folder.path("places/blue/terraform.tfstate").exists());
 }
 
 #[test]
-fn settings_of_the_command_line_complete_the_block() {
+fn backend_config_flags_complete_the_block() {
     let folder = Folder::new();
     folder.write("main.tf", &block(""));
     folder.write("place.hcl", "path = \"one.tfstate\"\n");
@@ -203,6 +214,7 @@ fn settings_of_the_command_line_complete_the_block() {
     assert!(folder.path("one.tfstate").exists());
     folder.ok(&["init"]);
     assert!(has_no_changes(&folder), "init without them keeps what was recorded");
+    // Another value is a change of the backend, as if it stood in the block.
     assert!(folder.fails(&["init", "-backend-config=path=two.tfstate"]).contains("Backend configuration changed"));
     folder.ok(&["init", "-backend-config=path=two.tfstate", "-force-copy"]);
     assert!(has_no_changes(&folder));
@@ -216,11 +228,12 @@ fn settings_of_the_command_line_complete_the_block() {
     folder.write("main.tf", OBJECT);
     let out = folder.ok(&["init", "-reconfigure"]);
     assert!(!out.contains("Missing backend configuration"), "{out}");
+    // Without a block, options for it have no effect, which is a warning.
     assert!(folder.ok(&["init", "-backend-config=path=x"]).contains("Missing backend configuration"));
 }
 
 #[test]
-fn a_saved_plan_knows_where_its_state_is() {
+fn saved_plan_stores_its_backend() {
     let folder = Folder::new();
     folder.write("main.tf", &at("a.tfstate"));
     folder.ok(&["init"]);
@@ -228,12 +241,14 @@ fn a_saved_plan_knows_where_its_state_is() {
     folder.write("main.tf", &at("b.tfstate"));
     folder.ok(&["init", "-reconfigure"]);
     folder.ok(&["apply", "p"]);
+    // The plan was made for the first state, wherever the block points now.
     assert!(folder.path("a.tfstate").exists() && !folder.path("b.tfstate").exists());
 }
 
 #[test]
-fn without_its_backend_any_configuration_can_be_got_ready() {
+fn init_without_backend_accepts_any_backend() {
     let folder = Folder::new();
+    // A backend that this configuration could not use without its settings.
     folder.write("main.tf", "terraform {\n  backend \"s3\" {\n  }\n}\n");
     folder.ok(&["init", "-backend=false"]);
     folder.ok(&["validate"]);
@@ -243,15 +258,17 @@ fn without_its_backend_any_configuration_can_be_got_ready() {
 fn foreign_or_damaged_backend_record_is_reported() {
     let folder = moved_on();
     let record = ".terraform/terraform.tfstate";
+    // A backend that an old Terraform had, and that cannot be read to migrate from it.
     folder
         .write(record, "{\"version\":3,\"backend\":{\"type\":\"swift\",\"config\":{\"container\":\"b\"},\"hash\":1}}");
     assert!(folder.fails(&["plan"]).contains("Backend type changed from \"swift\" to \"local\""));
     let reported = folder.fails(&["init", "-migrate-state"]).replace('\n', " ");
     assert!(reported.contains("Unsupported backend type") && reported.contains("state pull"), "{reported}");
     for damaged in
-        ["", "{", "{\"version\":9}", "[]", "{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":1}}}"]
+        ["", "{", "{\"version\":9}", "[]", "{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":[1]}}}"]
     {
         folder.write(record, damaged);
+        // An unreadable record must not pass for a missing one: the state might be taken for new.
         let reported = folder.fails(&["plan"]);
         assert!(reported.contains("Failed to load the backend state file"), "{damaged}: {reported}");
         assert!(folder.fails(&["init"]).replace('\n', " ").contains("init -reconfigure"), "{damaged}");
@@ -261,7 +278,7 @@ fn foreign_or_damaged_backend_record_is_reported() {
 }
 
 #[test]
-fn nobody_is_asked_among_messages() {
+fn json_output_does_not_prompt() {
     let folder = moved_on();
     let messages = folder.run(&["init", "-json", "-migrate-state"]);
     assert_eq!(messages.code, 1);
@@ -272,7 +289,7 @@ fn nobody_is_asked_among_messages() {
 }
 
 #[test]
-fn init_tells_programs_what_comes_next_unless_they_know() {
+fn init_suggests_next_steps_except_in_automation() {
     let codes = |folder: &Folder, arguments: &[&str]| -> Vec<String> {
         let reported = folder.ok(arguments);
         let messages = reported.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
@@ -291,6 +308,7 @@ fn init_tells_programs_what_comes_next_unless_they_know() {
     std::fs::remove_file(folder.path("empty/.keep")).unwrap();
     assert_eq!(codes(&folder, &["-chdir=empty", "init", "-json", "-from-module=../module"]), all);
     let folder = folder.with("TF_IN_AUTOMATION", "1");
+    // The directory is no longer empty, so nothing is copied; and no advice is for a person.
     assert_eq!(codes(&folder, &["-chdir=empty", "init", "-json"]), all[1..4]);
     assert!(!folder.ok(&["-chdir=empty", "init"]).contains(" plan"));
 }
@@ -308,11 +326,12 @@ fn unsupported_backend_has_terraforms_summary() {
 }
 
 #[test]
-fn backend_that_forgets_warns_at_its_initialization() {
+fn backend_without_persistence_warns_at_init() {
     let folder = Folder::new();
     folder.write("main.tf", &format!("{OBJECT}terraform {{\n  backend \"inmem\" {{}}\n}}\n"));
     assert!(folder.ok(&["init"]).contains("The state will be lost at the end of each command"));
     folder.ok(&["apply", "-auto-approve"]);
+    // Each command begins with an empty state.
     assert!(!has_no_changes(&folder));
     assert!(!folder.path("terraform.tfstate").exists());
 }

@@ -1,11 +1,14 @@
-//! CLI configuration files: lookup and error reporting.
+//! CLI configuration files: lookup, also without `HOME` as under cron and systemd, and error reporting.
+
+#[cfg(unix)]
+use nix::unistd::{Uid, User};
 
 use crate::common::Folder;
 
 const HEADING: &str = "There are some problems with the CLI configuration:\n";
 
 #[test]
-fn a_named_file_that_is_not_there_is_a_warning_and_the_command_goes_on() {
+fn missing_named_file_is_a_warning() {
     let folder = Folder::new();
     let mut command = folder.command(&["version"]);
     let output = command.env("TF_CLI_CONFIG_FILE", "/no/such/file.tfrc").output().unwrap();
@@ -41,7 +44,7 @@ fn invalid_cli_configuration_is_reported_on_stderr() {
 }
 
 #[test]
-fn a_relative_name_is_seen_from_where_the_program_was_started() {
+fn relative_path_is_relative_to_the_initial_directory() {
     let folder = Folder::new();
     folder.write("rc", "disable_checkpoint = true\n").write("sub/main.tf", "");
     let ran = folder.with("TF_CLI_CONFIG_FILE", "rc").run(&["-chdir=sub", "validate"]);
@@ -49,6 +52,41 @@ fn a_relative_name_is_seen_from_where_the_program_was_started() {
 }
 
 #[test]
-fn the_file_in_the_home_folder_may_be_missing() {
+fn file_in_the_home_directory_is_optional() {
     assert_eq!(Folder::new().run(&["version"]).err, "");
+}
+
+#[cfg(unix)]
+fn output_without_variables(folder: &Folder, arguments: &[&str]) -> String {
+    let mut command = folder.command(arguments);
+    for name in ["HOME", "USER", "LOGNAME", "USERNAME"] {
+        command.env_remove(name);
+    }
+    let ran = command.output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn home_directory_comes_from_the_user_database() {
+    let Some(user) = User::from_uid(Uid::current()).unwrap() else { return };
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"home\" {\n  value = pathexpand(\"~/x\")\n}\n");
+    let planned = output_without_variables(&folder, &["plan"]);
+    assert!(planned.contains(&format!("\"{}\"", user.dir.join("x").display())), "{planned}");
+}
+
+#[cfg(unix)]
+#[test]
+fn locks_name_the_user_of_the_user_database() {
+    let Some(user) = User::from_uid(Uid::current()).unwrap() else { return };
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"cp .terraform.tfstate.lock.info seen\"\n  }\n}\n",
+    );
+    output_without_variables(&folder, &["apply", "-auto-approve"]);
+    let seen = folder.read("seen");
+    assert!(seen.contains(&format!("\"Who\":\"{}@", user.name)), "{seen}");
 }

@@ -16,7 +16,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn instances_of_a_module_are_of_one_type_where_its_outputs_say_of_which() {
+fn typed_module_outputs_unify_instances() {
     let folder = Folder::new();
     let call = |name: &str, source: &str, repeats: &str| {
         format!("module \"{name}\" {{\n  source = \"./{source}\"\n  {repeats}\n}}\n")
@@ -33,6 +33,7 @@ fn instances_of_a_module_are_of_one_type_where_its_outputs_say_of_which() {
     folder.write("silent/main.tf", "locals {}\n");
     folder.write("loose/main.tf", "output \"x\" {\n  value = 1\n}\n");
     folder.ok(&["init"]);
+    // Declared types make a list or map of instances; without them, each instance has a type of its own.
     let asked = "type(module.none)\nmodule.two\ntype(module.each)\nmodule.silent\ntype(module.loose)\nmodule.two == tolist([{ x = 1 }, { x = 1 }])\n";
     let ran = folder.run_with_input(&["console", "-plan"], asked);
     assert_eq!((ran.code, &*ran.err), (0, ""));
@@ -44,17 +45,18 @@ fn instances_of_a_module_are_of_one_type_where_its_outputs_say_of_which() {
 }
 
 #[test]
-fn an_open_bracket_goes_on_in_the_next_line() {
+fn open_bracket_continues_on_the_next_line() {
     let ran = folder().run_with_input(&["console"], "[\n  1,\n  upper(\n    var.v\n  ),\n]\n1 + 1\n<<EOT\nx {\nEOT\n");
     assert_eq!((ran.code, &*ran.err), (0, ""));
     assert_eq!(ran.out, "[\n  1,\n  \"GIVEN\",\n]\n2\n<<EOT\nx {\n\nEOT\n");
+    // The input ends inside the bracket.
     let ran = folder().run_with_input(&["console"], "[1,\n");
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("Error:"), "{}", ran.err);
 }
 
 #[test]
-fn what_nobody_has_made_yet_is_an_object_of_what_nobody_knows() {
+fn uncreated_object_has_unknown_attributes() {
     let ran = folder().run_with_input(&["console"], "terraform_data.a\n");
     assert!(
         ran.out.starts_with("{\n  \"id\" = (known after apply)\n  \"input\" = (known after apply)\n"),
@@ -64,7 +66,7 @@ fn what_nobody_has_made_yet_is_an_object_of_what_nobody_knows() {
 }
 
 #[test]
-fn what_nobody_has_made_yet_has_the_instances_that_the_configuration_asks_for() {
+fn uncreated_resource_has_its_configured_instances() {
     let main = "resource \"terraform_data\" \"n\" {\n  count = 2\n}\nresource \"terraform_data\" \"e\" {\n  for_each = toset([\"k\"])\n}\n\
                 resource \"terraform_data\" \"u\" {\n  count = length(terraform_data.n[0].id)\n}\n";
     let folder = Folder::new();
@@ -73,12 +75,13 @@ fn what_nobody_has_made_yet_has_the_instances_that_the_configuration_asks_for() 
     let ran = folder.run_with_input(&["console"], asked);
     assert_eq!((ran.code, &*ran.err), (0, ""));
     assert_eq!(ran.out, "2\n(known after apply)\n[\n  \"k\",\n]\n(known after apply)\n");
+    // Once there are objects in the state, they are the instances.
     folder.ok(&["apply", "-auto-approve", "-target=terraform_data.n[0]"]);
     assert_eq!(folder.run_with_input(&["console"], "length(terraform_data.n)\n").out, "1\n");
 }
 
 #[test]
-fn with_plan_it_sees_what_a_plan_would_make() {
+fn console_with_plan_sees_planned_values() {
     let folder = folder();
     let ran = folder.run_with_input(
         &["console", "-plan"],
@@ -86,32 +89,37 @@ fn with_plan_it_sees_what_a_plan_would_make() {
     );
     assert_eq!((ran.code, &*ran.err), (0, ""));
     assert_eq!(ran.out, "\"given\"\n[\n  0,\n  1,\n]\n7\n(known after apply)\n");
+    // The plan is made in memory: the console stores nothing.
     assert!(!folder.path("terraform.tfstate").exists());
     folder.ok(&["apply", "-auto-approve"]);
     let ran = folder.run_with_input(&["console", "-plan", "-var", "v=new"], "terraform_data.a.input\nmodule.m.out\n");
     assert_eq!(ran.out, "\"new\"\n(known after apply)\n");
+    // Without the plan, the console evaluates the current state.
     let ran = folder.run_with_input(&["console"], "module.m.out\n");
     assert_eq!(ran.out, "\"given\"\n");
 }
 
 #[test]
-fn what_will_have_another_value_is_not_known_with_plan() {
+fn changing_value_is_unknown_with_plan() {
     let folder = folder();
+    // The values of these functions will differ at apply, so a plan does not know them.
     let asked = "uuid()\ntimestamp()\nbcrypt(\"x\")\n[for x in [1] : length(uuid())]\n";
     let ran = folder.run_with_input(&["console", "-plan"], asked);
     let unknown = "(known after apply)";
     assert_eq!(ran.out, format!("{unknown}\n{unknown}\n{unknown}\n[\n  {unknown},\n]\n"));
+    // Without a plan they are simply evaluated.
     assert!(!folder.run_with_input(&["console"], asked).out.contains(unknown));
 }
 
 #[test]
-fn a_variable_that_nobody_has_given_a_value_is_not_known_but_of_its_type() {
+fn variable_without_value_is_unknown_of_its_type() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
         "variable \"ports\" {\n  type = list(number)\n}\nvariable \"any\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.ports\n}\n",
     );
     let asked = "type(var.ports)\nvar.any\ntype([for port in var.ports : { port = port }])\n";
+    // Neither asks: without input it is forbidden, and a plan in the console goes on without it.
     for arguments in [&["console", "-input=false"][..], &["console", "-plan"]] {
         let ran = folder.run_with_input(arguments, asked);
         assert_eq!((ran.code, &*ran.err), (0, ""), "{arguments:?}");
@@ -122,7 +130,7 @@ fn a_variable_that_nobody_has_given_a_value_is_not_known_but_of_its_type() {
 }
 
 #[test]
-fn what_a_plan_comes_to_before_it_fails_can_be_looked_at() {
+fn partial_result_of_a_failed_plan_is_available() {
     let folder = Folder::new();
     let of = |line: &str| format!("locals {{\n  fine = 1\n}}\nresource \"terraform_data\" \"a\" {{\n  {line}\n}}\n");
     for (line, summary) in [
@@ -138,12 +146,13 @@ fn what_a_plan_comes_to_before_it_fails_can_be_looked_at() {
         assert_eq!(ran.code, 0, "{line}: {}", ran.err);
         assert_eq!(ran.err.matches("Error: ").count(), 1, "{line}: {}", ran.err);
         assert!(ran.err.contains(summary), "{line}: {}", ran.err);
+        // The console opens anyway, as it may be used to find the cause.
         assert!(ran.out.contains("Due to the problems above") && ran.out.ends_with("2\n"), "{line}: {}", ran.out);
     }
 }
 
 #[test]
-fn a_name_means_in_the_console_what_it_means_in_a_block() {
+fn console_resolves_names_like_blocks() {
     let folder = folder();
     let problems = |text: &str| {
         let ran = folder.run_with_input(&["console"], &format!("{text}\n"));
@@ -163,11 +172,12 @@ fn a_name_means_in_the_console_what_it_means_in_a_block() {
     ] {
         assert_eq!(problems(text), [expected], "{text}");
     }
+    // A local name hides the object of the same name.
     assert!(problems("[for each in [1] : each]").is_empty());
 }
 
 #[test]
-fn type_and_convert_have_arguments_as_other_functions() {
+fn type_and_convert_accept_expressions() {
     let folder = Folder::new();
     folder.write("main.tf", "");
     let answer = |text: &str| {

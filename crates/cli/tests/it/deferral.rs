@@ -20,7 +20,7 @@ output "first" {
 "#;
 
 #[test]
-fn pl_29_a_partial_plan_says_what_is_deferred_and_why_and_the_next_run_goes_on() {
+fn pl_29_deferred_changes_are_shown_with_reasons_and_planned_later() {
     let folder = Folder::new();
     folder.write("main.tf", MAIN);
     assert!(folder.fails(&["plan"]).contains("Invalid count argument"));
@@ -62,7 +62,7 @@ fn pl_29_a_partial_plan_says_what_is_deferred_and_why_and_the_next_run_goes_on()
 }
 
 #[test]
-fn pl_29_a_plan_with_nothing_but_deferred_changes_does_not_say_that_all_is_well() {
+fn pl_29_plan_with_only_deferred_changes_is_not_empty() {
     let folder = Folder::new();
     folder.write("main.tf", MAIN);
     folder.ok(&["apply", "-allow-deferral", "-auto-approve"]);

@@ -5,7 +5,7 @@ use groma_cli::views::difference::{Paths, Relevance, RenderOptions, Writer, comp
 use groma_provider::Block;
 use serde_json::{Value as Json, json};
 
-use crate::plan_json;
+use crate::documents;
 
 fn terraform_data() -> Block {
     let attribute = |ty: &str, flags: &[&str]| {
@@ -13,7 +13,7 @@ fn terraform_data() -> Block {
         flags.iter().for_each(|flag| json[*flag] = true.into());
         json
     };
-    plan_json::block(&json!({ "attributes": {
+    documents::block(&json!({ "attributes": {
         "id": attribute("string", &["computed"]),
         "input": attribute("dynamic", &["optional"]),
         "output": attribute("dynamic", &["computed"]),
@@ -27,7 +27,7 @@ fn check(name: &str) {
     let read = |file: &str| std::fs::read_to_string(format!("{folder}/{file}")).unwrap();
     let plan: Json = serde_json::from_str(&read(&format!("{name}.plan.json"))).unwrap();
     let text = read(&format!("{name}.txt"));
-    let zoo = plan_json::block(&serde_json::from_str::<Json>(&read("zoo_thing.schema.json")).unwrap()["block"]);
+    let zoo = documents::block(&serde_json::from_str::<Json>(&read("zoo_thing.schema.json")).unwrap()["block"]);
     let data = terraform_data();
     let mut checked = 0;
     for resource in plan["resource_changes"].as_array().unwrap() {
@@ -37,9 +37,9 @@ fn check(name: &str) {
         }
         let block = if resource["type"] == "zoo_thing" { &zoo } else { &data };
         let ty = block.implied_type();
-        let before = plan_json::value(&change["before"], &Json::Null, &change["before_sensitive"], ty);
-        let after = plan_json::value(&change["after"], &change["after_unknown"], &change["after_sensitive"], ty);
-        let replace = plan_json::paths(&change["replace_paths"]);
+        let before = documents::value(&change["before"], &Json::Null, &change["before_sensitive"], ty);
+        let after = documents::value(&change["after"], &change["after_unknown"], &change["after_sensitive"], ty);
+        let replace = documents::paths(&change["replace_paths"]);
         let paths = Paths::new(replace.iter().map(|path| path.steps()));
         let difference = compare_objects(block, &before, &after, paths, Relevance::All);
         let mut out = String::new();
@@ -56,12 +56,12 @@ fn check(name: &str) {
 }
 
 #[test]
-fn values_without_a_type_are_compared_by_what_they_are() {
+fn untyped_values_are_compared_by_kind() {
     check("dynamic_values");
 }
 
 #[test]
-fn lists_without_a_type_are_aligned_as_people_know_it() {
+fn untyped_lists_are_aligned_like_terraform() {
     check("dynamic_lists");
 }
 
@@ -71,7 +71,7 @@ fn typed_attributes_nested_attributes_and_blocks() {
 }
 
 #[test]
-fn unknown_parts_and_new_secrecy() {
+fn unknown_parts_and_new_sensitivity() {
     check("schema_unknowns");
 }
 
@@ -81,13 +81,13 @@ fn removed_arguments_and_empty_collections() {
 }
 
 #[test]
-fn a_write_only_attribute_comes_and_goes_with_its_object_and_is_no_change_otherwise() {
-    let block = plan_json::block(&json!({ "attributes": {
+fn write_only_attribute_changes_only_with_its_object() {
+    let block = documents::block(&json!({ "attributes": {
         "name": { "type": "string", "required": true },
         "password": { "type": "string", "optional": true, "write_only": true },
     }}));
     let object =
-        |name: &str| plan_json::value(&json!({ "name": name }), &Json::Null, &Json::Null, block.implied_type());
+        |name: &str| documents::value(&json!({ "name": name }), &Json::Null, &Json::Null, block.implied_type());
     let none = groma_value::Value::null(block.implied_type().clone());
     let shown = |before: &groma_value::Value, after: &groma_value::Value, replace: &[groma_value::Path]| {
         let paths = Paths::new(replace.iter().map(|path| path.steps()));
@@ -115,11 +115,11 @@ fn texts(nested: &Json) -> Block {
     let nested = nested.as_object().unwrap().clone();
     attributes.as_object_mut().unwrap().extend(nested);
     let bed = json!({ "nesting_mode": "list", "block": { "attributes": { "text": { "type": "string", "optional": true } } } });
-    plan_json::block(&json!({ "attributes": attributes, "block_types": { "bed": bed } }))
+    documents::block(&json!({ "attributes": attributes, "block_types": { "bed": bed } }))
 }
 
 fn written(block: &Block, before: &Json, after: &Json, unknown: &Json, replace: &[groma_value::Path]) -> String {
-    let value = |json: &Json, unknown: &Json| plan_json::value(json, unknown, &Json::Null, block.implied_type());
+    let value = |json: &Json, unknown: &Json| documents::value(json, unknown, &Json::Null, block.implied_type());
     let paths = Paths::new(replace.iter().map(|path| path.steps()));
     let (before, after) = (value(before, &Json::Null), value(after, unknown));
     let mut out = String::new();
@@ -151,7 +151,7 @@ fn empty_strings_are_null_for_legacy_providers() {
 }
 
 #[test]
-fn empty_texts_read_as_written_where_nested_attributes_show_a_provider_of_today() {
+fn empty_strings_are_kept_if_nested_attributes_prove_a_modern_provider() {
     let spot = json!({ "spot": { "nested_type": {
         "nesting_mode": "single",
         "attributes": { "kind": { "type": "string", "optional": true } },
@@ -184,13 +184,13 @@ fn replacement_by_unknown_value_is_remarked_once() {
 
 /// Whether the block of a resource, or the one in it, tells empty texts from null: `id` is empty in both.
 fn tells_apart(block: &Json, of: &Json) -> bool {
-    let block = plan_json::block(block);
+    let block = documents::block(block);
     let lines = written(&block, &Json::Null, of, &Json::Null, &[]);
     lines.lines().any(|line| line == "+ id = \"\"")
 }
 
 #[test]
-fn what_providers_of_old_could_not_have_shows_one_of_today() {
+fn newer_schema_features_prove_a_modern_provider() {
     let attributes = |ty: &Json| {
         json!({ "attributes": {
             "id": { "type": "string", "computed": true },
@@ -228,7 +228,7 @@ fn what_providers_of_old_could_not_have_shows_one_of_today() {
 }
 
 #[test]
-fn each_block_of_a_schema_shows_for_itself_whether_it_is_one_of_today() {
+fn each_block_of_a_schema_is_classified_separately() {
     let plain = json!({ "attributes": { "id": { "type": "string", "computed": true } } });
     let dynamic = json!({ "attributes": {
         "id": { "type": "string", "computed": true },

@@ -45,24 +45,26 @@ fn keeper(name: &str) -> String {
 }
 
 #[test]
-fn data_of_a_check_is_read_again_by_apply_and_never_stops_it() {
+fn data_of_a_check_is_read_again_during_apply_without_stopping_it() {
     let mut scenario = Scenario::new("data_of_checks", CHECKED);
     scenario.write("keeper.tfstate", &keeper("Leo"));
     scenario.run(&["validate"]);
     scenario.run(PLAN);
     scenario.run(SAVED);
     scenario.run(CHANGES);
+    // The data source is read again in each apply, even if nothing else changes.
     scenario.run(APPLY);
     scenario.write("keeper.tfstate", &keeper("Max"));
     scenario.run(PLAN);
     scenario.run(SAVED);
+    // The check fails with its new result, but does not stop the change.
     scenario.run(&["apply", "-auto-approve", "-var=food=fish"]);
     scenario.run(DESTROY);
     scenario.end();
 }
 
 #[test]
-fn data_of_a_check_that_cannot_be_read_is_a_failed_check() {
+fn unreadable_data_of_a_check_is_a_failed_check() {
     let folder = Folder::new();
     folder.write("main.tf", CHECKED);
     let document =
@@ -93,7 +95,7 @@ fn data_of_a_check_that_cannot_be_read_is_a_failed_check() {
 }
 
 #[test]
-fn data_that_apply_will_read_is_no_part_of_the_prior_state() {
+fn data_read_during_apply_is_not_in_the_prior_state() {
     let configuration = r#"
         variable "food" {
           default = "meat"
@@ -141,6 +143,7 @@ fn destroying_reads_data_sources() {
     scenario.write("keeper.tfstate", &keeper("Leo"));
     scenario.run(APPLY);
     scenario.run(&["plan", "-destroy"]);
+    // Without a refresh, the stored result has to do.
     scenario.run(&["plan", "-destroy", "-refresh=false"]);
     scenario.run(DESTROY);
     scenario.end();
@@ -182,10 +185,11 @@ output "keeper" {
 "#;
 
 #[test]
-fn data_goes_with_what_is_destroyed_unless_something_that_is_left_stands_on_it() {
-    let mut scenario = Scenario::new("data_goes", STOOD_ON);
+fn data_source_is_removed_unless_a_remaining_object_depends_on_it() {
+    let mut scenario = Scenario::new("data_removed", STOOD_ON);
     scenario.write("keeper.tfstate", &keeper("Leo"));
     scenario.run(APPLY);
+    // Only the data source that depends on the target goes with it.
     scenario.run(&["plan", "-destroy", "-target=terraform_data.free", "-out=p"]);
     scenario.run(&["plan", "-destroy", "-out=p"]);
     scenario.run(SAVED);
@@ -195,6 +199,7 @@ fn data_goes_with_what_is_destroyed_unless_something_that_is_left_stands_on_it()
     scenario.run(APPLY);
     scenario.run(&["destroy", "-auto-approve", "-target=terraform_data.free"]);
     scenario.run(&["state", "list"]);
+    // A data source may be a target as well.
     scenario.run(&["destroy", "-auto-approve", "-target=data.terraform_remote_state.beside"]);
     scenario.run(DESTROY);
     scenario.run(&["state", "list"]);
@@ -202,7 +207,7 @@ fn data_goes_with_what_is_destroyed_unless_something_that_is_left_stands_on_it()
 }
 
 #[test]
-fn the_document_of_a_destroying_plan_has_the_data_that_was_read() {
+fn destroy_plan_document_contains_data_sources() {
     let folder = Folder::new();
     folder.write("main.tf", REMAINING).write("keeper.tfstate", &keeper("Leo"));
     folder.ok(APPLY);
@@ -214,7 +219,7 @@ fn the_document_of_a_destroying_plan_has_the_data_that_was_read() {
 }
 
 #[test]
-fn a_saved_plan_destroys_where_the_provider_is_that_data_tells_of() {
+fn saved_destroy_plan_configures_providers_from_data_sources() {
     let folder = Folder::new();
     let main = r#"
         terraform {
@@ -238,6 +243,7 @@ fn a_saved_plan_destroys_where_the_provider_is_that_data_tells_of() {
     "#;
     folder.write("main.tf", main).write("keeper.tfstate", &keeper("Leo"));
     folder.ok(APPLY);
+    // The emulator's file is named by the data source, so the provider was configured with it.
     assert!(folder.ok(&["emulator", "list", "-data=Leo.json"]).contains("AWS::SQS::Queue"));
     folder.ok(&["plan", "-destroy", "-out=p"]);
     folder.ok(SAVED);
@@ -275,9 +281,9 @@ resource "awscc_sqs_queue" "it" {
 }
 "#;
 
-/// What Terraform 1.15 does with the same provider as a plugin.
+/// Expects the operations of Terraform 1.15 with the same provider as a plugin.
 #[test]
-fn destroying_reads_the_data_that_a_provider_needs_as_the_configuration_counts_it() {
+fn destroy_reads_configured_instances_of_data_for_providers() {
     let folder = Folder::new();
     folder.write("main.tf", NUMBERED).write("keeper.tfstate", &keeper("Leo"));
     folder.ok(APPLY);
@@ -287,20 +293,22 @@ fn destroying_reads_the_data_that_a_provider_needs_as_the_configuration_counts_i
     };
     let reported = folder.ok(&["plan", "-destroy", "-var=n=2"]);
     assert_eq!(reads(&reported), ["data.terraform_remote_state.keeper[0]", "data.terraform_remote_state.keeper[1]"]);
+    // The state has no result any more, and the provider still needs one.
     folder.ok(&["state", "rm", "data.terraform_remote_state.keeper"]);
     let reported = folder.ok(&["plan", "-destroy", "-out=p"]);
     assert_eq!(reads(&reported), ["data.terraform_remote_state.keeper[0]"]);
     folder.ok(SAVED);
     assert!(!folder.ok(&["emulator", "list", "-data=Leo.json"]).contains("AWS::SQS::Queue"));
-    assert_eq!(folder.ok(&["state", "list"]), "", "what was read for the plan goes, too");
+    assert_eq!(folder.ok(&["state", "list"]), "", "data that was read for the plan is removed too");
 }
 
 #[test]
-fn a_count_that_cannot_be_worked_out_any_more_keeps_nothing_alive() {
+fn destroy_ignores_counts_that_cannot_be_evaluated() {
     let folder = Folder::new();
     folder.write("main.tf", NUMBERED).write("keeper.tfstate", &keeper("Leo"));
     folder.ok(APPLY);
     let never_made = "resource \"terraform_data\" \"never\" {\n  input = 1\n}\n";
+    // The count depends on an object that was never created.
     let counted = NUMBERED.replace("count   = var.n\n", "count   = terraform_data.never.output\n");
     folder.write("main.tf", &format!("{counted}{never_made}"));
     folder.ok(DESTROY);
@@ -308,7 +316,7 @@ fn a_count_that_cannot_be_worked_out_any_more_keeps_nothing_alive() {
 }
 
 #[test]
-fn data_that_cannot_be_read_keeps_nothing_alive() {
+fn destroy_ignores_unreadable_data() {
     let folder = Folder::new();
     folder.write("main.tf", REMAINING).write("keeper.tfstate", &keeper("Leo"));
     folder.ok(APPLY);
@@ -321,7 +329,7 @@ fn data_that_cannot_be_read_keeps_nothing_alive() {
 
 /// What a check block cannot read leaves the state as it is: as the plan tried it or read it, or without it.
 #[test]
-fn data_of_checks_that_cannot_be_read() {
+fn unreadable_data_of_checks() {
     let of = |path: &str| {
         format!(
             r#"

@@ -43,7 +43,7 @@ impl Pair {
         }
     }
 
-    /// What `ask` gives for both programs must be the same.
+    /// Requires that `ask` returns the same for both programs.
     fn compare(&self, what: &str, ask: impl Fn(&Folder) -> String) {
         self.step.set(self.step.get() + 1);
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recorded/terraform");
@@ -241,7 +241,7 @@ resource "terraform_data" "inner" {
 "#;
 
 #[test]
-fn a_life_of_creation_change_and_end() {
+fn lifecycle_of_creation_change_and_destruction() {
     let pair = Pair::new("life");
     pair.write("main.tf", BEFORE).write("child/main.tf", CHILD).init();
     pair.same(&["validate"]);
@@ -277,7 +277,7 @@ fn a_life_of_creation_change_and_end() {
 }
 
 #[test]
-fn questions_and_answers() {
+fn approval_prompts() {
     let pair = Pair::new("questions");
     pair.write("main.tf", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\noutput \"o\" {\n  value = 1\n}\n")
         .init();
@@ -292,7 +292,7 @@ fn questions_and_answers() {
 }
 
 #[test]
-fn lists_are_aligned_alike() {
+fn lists_are_aligned_like_terraform() {
     let pair = Pair::new("lists");
     let lists: [[&str; 2]; 12] = [
         ["[1, 2, 3]", "[1, 3, 4]"],
@@ -437,7 +437,7 @@ fn stream(ran: &Ran) -> String {
 }
 
 #[test]
-fn streams_are_the_same_line_by_line() {
+fn message_streams_match_line_by_line() {
     let pair = Pair::new("streams");
     let with = |count: &str, renamed: &str| STREAMED.replace("COUNT", count).replace("RENAMED", renamed);
     let old = "resource \"terraform_data\" \"r\" {\n  triggers_replace = var.n\n}";

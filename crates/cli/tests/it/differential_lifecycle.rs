@@ -62,6 +62,7 @@ fn replacement_destroys_first() {
     life.change(&replaced("two", ""));
     life.run(PLAN);
     life.run(&["apply", "p"]);
+    // The second resource follows the new id of the first, so the order of the steps shows.
     life.run(NOTHING);
     life.end();
 }
@@ -80,7 +81,7 @@ fn replacement_creates_first() {
 }
 
 #[test]
-fn a_run_that_fails_between_the_two_steps_leaves_a_deposed_object() {
+fn failure_between_create_and_destroy_leaves_a_deposed_object() {
     let with = |trigger: &str, refused: &str| {
         format!(
             r#"
@@ -110,6 +111,7 @@ resource "terraform_data" "second" {{
     life.run(&["apply", "p"]);
     life.change(&with("two", ""));
     life.run(PLAN);
+    // The deposed object is destroyed as the first step of the next run.
     life.run(&["apply", "p"]);
     life.run(NOTHING);
     life.end();
@@ -140,6 +142,7 @@ resource "terraform_data" "user" {
     );
     life.run(PLAN);
     life.run(APPLY);
+    // Fewer instances, other keys, and a `count` where there was none: the single object becomes instance zero.
     life.change(
         r#"
 resource "terraform_data" "counted" {
@@ -297,6 +300,7 @@ removed {
 }
 "#,
     );
+    // The forgotten object stays in the cloud, and only leaves the state.
     life.run(PLAN);
     life.run(&["apply", "p"]);
     life.run(NOTHING);
@@ -380,8 +384,9 @@ resource "terraform_data" "c" {
 "#;
 
 #[test]
-fn targets_and_replacements_on_request() {
+fn targets_and_requested_replacements() {
     let mut life = Scenario::new("target_and_replace", THREE_IN_A_ROW);
+    // A plan of a target includes its dependencies, and warns that it is partial.
     life.run(&["plan", "-target=terraform_data.b", "-out=p"]);
     life.run(&["apply", "p"]);
     life.run(APPLY);
@@ -395,9 +400,10 @@ fn targets_and_replacements_on_request() {
 }
 
 #[test]
-fn what_depends_on_a_target_is_destroyed_with_it() {
+fn destroy_of_a_target_includes_its_dependents() {
     let mut life = Scenario::new("target_and_destroy", THREE_IN_A_ROW);
     life.run(APPLY);
+    // Users of the target must go as well; the dependency stays.
     life.run(&["plan", "-destroy", "-target=terraform_data.b", "-out=p"]);
     life.run(&["apply", "p"]);
     life.run(NOTHING);
@@ -485,7 +491,9 @@ check "small" {{
     life.run(&["apply", "p"]);
     life.run(&["plan", "-var=size=6", "-out=p"]);
     life.run(&["apply", "p"]);
+    // The check warns, but does not stop the apply.
     life.run(&["apply", "-auto-approve", "-var=size=6"]);
+    // The variable's own rule comes before the conditions of any resource.
     life.run(&["plan", "-var=size=200"]);
     life.run(&["plan", "-var=size=60"]);
     life.run(&["apply", "-auto-approve", "-var=size=30"]);

@@ -13,7 +13,7 @@ const PLAN: &[&str] = &["plan", "-out=p"];
 const APPLY: &[&str] = &["apply", "-auto-approve"];
 
 #[test]
-fn what_moves_must_not_be_declared_where_it_was() {
+fn move_source_must_not_be_declared() {
     let configuration = |moved: &str| {
         format!(
             r#"
@@ -36,14 +36,18 @@ fn what_moves_must_not_be_declared_where_it_was() {
         )
     };
     let moved = |from: &str, to: &str| format!("moved {{\n  from = {from}\n  to   = {to}\n}}\n");
+    // Whether the source still exists, which makes the move an error.
     for (moves, is_wrong) in [
         (moved("terraform_data.old", "terraform_data.new"), true),
         (moved("terraform_data.old", "terraform_data.new[\"x\"]"), true),
         (moved("module.m", "module.n"), true),
         (moved("module.m", "module.n[0]"), true),
         (moved("module.m.terraform_data.inner", "terraform_data.new"), true),
+        // Two moves in opposite directions are reported as sources that still exist, not as a cycle.
         (moved("terraform_data.old", "terraform_data.new") + &moved("terraform_data.new", "terraform_data.old"), true),
+        // The resource exists, but not the instance that the move leads to.
         (moved("terraform_data.counted", "terraform_data.counted[5]"), false),
+        // The source is not declared any more, which is the normal case.
         (moved("terraform_data.gone", "terraform_data.new"), false),
         (moved("module.gone", "module.m"), false),
     ] {
@@ -61,7 +65,8 @@ fn what_moves_must_not_be_declared_where_it_was() {
 }
 
 #[test]
-fn modes_that_do_not_go_together_are_refused() {
+fn conflicting_modes_are_rejected() {
+    // An object in the state, so that every mode has something to do.
     let mut scenario = Scenario::new("modes", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
     scenario.run(APPLY);
     for arguments in [
@@ -71,8 +76,10 @@ fn modes_that_do_not_go_together_are_refused() {
         &["plan", "-destroy", "-refresh-only"],
         &["destroy", "-destroy"],
         &["destroy", "-refresh-only"],
+        // Zero selects the default; only negative numbers are invalid.
         &["plan", "-parallelism=-1"],
         &["plan", "-parallelism=0"],
+        // Both flags exist only in experimental builds of Terraform, which other builds refuse.
         &["init", "-enable-pluggable-state-storage-experiment"],
         &["init", "-create-default-workspace=false"],
     ] {
@@ -98,6 +105,7 @@ resource "terraform_data" "let_go" {
   depends_on = [terraform_data.gone]
 }
 "#;
+    // The count depends on a value that is unknown in this plan, which is the error.
     let after = r#"
 resource "terraform_data" "left" {
   input = 2
@@ -114,7 +122,7 @@ removed {
   }
 }
 "#;
-    let mut scenario = Scenario::new("beside_an_error", before);
+    let mut scenario = Scenario::new("deletions_with_an_error", before);
     scenario.run(APPLY);
     scenario.change(after);
     scenario.run(&["plan", "-out=p"]);
@@ -127,16 +135,18 @@ fn saved_plan_ignores_planning_flags() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
     for option in ["-target=terraform_data.b", "-replace=terraform_data.a", "-destroy", "-refresh-only"] {
+        // The plan is made before each apply, because a saved plan can be applied only once.
         folder.ok(PLAN);
         let reported = folder.ok(&["apply", option, "p"]);
         assert!(reported.contains("Warning: Planning options with a saved plan"), "{reported}");
+        // The plan decides: its resource is created although the flag says otherwise.
         assert!(reported.contains("Resources: 1 added, 0 changed, 0 destroyed."), "{reported}");
         folder.ok(&["destroy", "-auto-approve"]);
     }
 }
 
 #[test]
-fn messages_of_secrets_are_warned_of() {
+fn sensitive_error_messages_are_warned_about() {
     let configuration = |condition: &str| {
         format!(
             r#"
@@ -164,8 +174,9 @@ fn messages_of_secrets_are_warned_of() {
 }
 
 #[test]
-fn an_element_that_becomes_unknown_stands_opposite_to_null() {
+fn element_that_becomes_unknown_is_paired_with_null() {
     let configuration = |unknown: bool| {
+        // One configuration before and one after the values become unknown.
         let of = |known: &'static str, unknown_now: &'static str| if unknown { unknown_now } else { known };
         format!(
             r#"
@@ -199,16 +210,17 @@ fn an_element_that_becomes_unknown_stands_opposite_to_null() {
 }
 
 #[test]
-fn stored_attributes_that_are_no_longer_there_are_left_out() {
-    let mut scenario = Scenario::new("odd_attributes", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
+fn stored_attributes_missing_from_the_schema_are_omitted() {
+    let mut scenario = Scenario::new("missing_attributes", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
     scenario.run(APPLY);
+    // An attribute that a newer provider may have written.
     scenario.edit_state(|state| state["resources"][0]["instances"][0]["attributes"]["odd"] = Json::from(1));
     scenario.run(&["plan"]);
     scenario.end();
 }
 
 #[test]
-fn numbers_far_from_all_others_cost_nothing() {
+fn extreme_numbers_are_cheap() {
     let folder = Folder::new();
     folder.write("m/main.tf", "resource \"terraform_data\" \"b\" {\n}\n").write(
         "main.tf",
@@ -216,6 +228,7 @@ fn numbers_far_from_all_others_cost_nothing() {
     );
     folder.ok(APPLY);
     let state = folder.read("terraform.tfstate");
+    // Four billion instances would exhaust memory if a gap in the indexes cost anything.
     let far =
         state.replace("\"index_key\": 1,", "\"index_key\": 4000000000,").replace("module.m[1]", "module.m[4000000000]");
     folder.write("terraform.tfstate", &far);
@@ -224,14 +237,16 @@ fn numbers_far_from_all_others_cost_nothing() {
     let reported = folder.ok(&["destroy", "-auto-approve"]);
     assert!(reported.contains("Destroy complete! Resources: 4 destroyed."), "{reported}");
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  count = 4000000000\n}\n");
+    // More instances than the engine supports are an error, not an attempt.
     assert!(folder.fails(&["plan"]).contains("too large"));
 }
 
 #[test]
-fn nothing_is_said_of_targets_nor_of_a_plan_before_there_is_one() {
+fn targeting_and_plan_warnings_require_a_plan() {
+    // An unsupported argument: planning fails before any plan exists.
     let wrong = "resource \"terraform_data\" \"a\" {\n  input = 1\n  nope  = 2\n}\n";
     let sound = "resource \"terraform_data\" \"b\" {\n  input = 1\n}\n";
-    let mut scenario = Scenario::new("before_a_plan", sound);
+    let mut scenario = Scenario::new("before_planning", sound);
     scenario.run(APPLY);
     scenario.change(wrong);
     scenario.run(&["plan", "-target=terraform_data.a"]);
@@ -244,11 +259,13 @@ data "terraform_remote_state" "a" {
   }
 }
 "#;
+    // The file does not exist, so reading the data source fails during the walk.
     scenario.change(unreadable);
     for command in [&["plan"][..], &["apply", "-auto-approve"], &["apply", "-auto-approve", "-refresh-only"]] {
         scenario.run(command);
         scenario.run(&[command, &["-target=data.terraform_remote_state.a"]].concat());
     }
+    // Restores a valid configuration for the end of the scenario.
     scenario.change(sound);
     scenario.end();
 }

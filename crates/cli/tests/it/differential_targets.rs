@@ -1,5 +1,5 @@
-//! Lifecycles with targets, conditions and action reasons: recorded, and compared with Terraform 1.15 if it is
-//! available.
+//! Lifecycles with targets, conditions, validation rules, action reasons and `-refresh-only` steps: recorded, and compared with
+//! Terraform 1.15 if it is available.
 //!
 //! `INSTA_UPDATE=always` records anew.
 
@@ -50,6 +50,7 @@ check "small" {
 
 fn checked_twice(more: &str) -> String {
     format!(
+        // The module without instances declares the same conditions, which are never evaluated.
         "module \"inner\" {{\n  source = \"./inner\"\n}}\n\nmodule \"none\" {{\n  source = \"./inner\"\n  count  = 0\n}}\n{CHECKED}\nresource \"terraform_data\" \"other\" {{\n}}\n{more}"
     )
 }
@@ -63,7 +64,9 @@ fn targets_leave_outputs_and_conditions_alone() {
     life.init();
     life.run(PLAN);
     life.run(SAVED);
+    // The output exists in the state only, so a targeted plan must not delete it.
     life.change(&checked_twice(""));
+    // The target depends on no condition.
     life.run(&["plan", "-out=p", "-target=terraform_data.other"]);
     life.run(SAVED);
     life.run(&["plan", "-out=p", "-destroy", "-target=terraform_data.other"]);
@@ -99,6 +102,7 @@ resource "terraform_data" "each" {
     groma.ok(&["plan", "-out=p", "-target=terraform_data.each[\"b\"]"]);
     let document: serde_json::Value = serde_json::from_str(&groma.ok(&["show", "-json", "p"])).unwrap();
     let check = &document["checks"][0];
+    // A check is unknown as a whole as soon as one of its instances is.
     assert_eq!(check["status"], "unknown");
     let instances = check["instances"].as_array().unwrap();
     let keys: Vec<_> = instances.iter().map(|one| &one["address"]["instance_key"]).collect();
@@ -118,8 +122,10 @@ fn moved_objects_must_be_targeted() {
         "resource \"terraform_data\" \"new\" {\n}\n\nresource \"terraform_data\" \"other\" {\n}\n\nmoved {\n  from = \
          terraform_data.old\n  to   = terraform_data.new\n}\n",
     );
+    // The moved object is outside of the target, so the plan is refused.
     life.run(&["plan", "-target=terraform_data.other"]);
     life.run(&["plan", "-destroy", "-target=terraform_data.new"]);
+    // Both addresses are targets, so the object can move.
     life.run(&["plan", "-out=p", "-target=terraform_data.old", "-target=terraform_data.new"]);
     life.run(SAVED);
     life.run(NOTHING);
@@ -127,11 +133,12 @@ fn moved_objects_must_be_targeted() {
 }
 
 #[test]
-fn reasons_of_what_goes() {
+fn reasons_of_deletions() {
     let inner = "resource \"terraform_data\" \"inner\" {\n}\n";
     let call = |name: &str, count: &str| format!("module \"{name}\" {{\n  source = \"./inner\"\n{count}}}\n");
     let mut life = Scenario::new("reasons", "");
     life.write("inner/main.tf", inner);
+    // "gone" loses its call, and "fewer" one of its instances: each has its own reason.
     life.change(&format!("{}{}", call("gone", ""), call("fewer", "  count  = 2\n")));
     life.init();
     life.run(APPLY);
@@ -146,6 +153,7 @@ fn reasons_of_what_goes() {
 fn replace_triggered_by_is_the_first_reason() {
     let text = |value: &str| {
         format!(
+            // Two reasons for one replacement, of which replace_triggered_by is shown.
             r#"
 resource "terraform_data" "trigger" {{
   input = "{value}"
@@ -172,7 +180,9 @@ output "nothing" {{
     life.run(PLAN);
     life.run(SAVED);
     life.change(&text("b"));
+    // -replace adds a third reason.
     life.run(&["plan", "-out=p", "-replace=terraform_data.one", "-replace=terraform_data.two"]);
+    // A tainted object would be replaced anyway.
     life.run(&["taint", "terraform_data.one"]);
     life.run(PLAN);
     life.run(SAVED);
@@ -200,6 +210,7 @@ resource "terraform_data" "none" {
 "#;
     let root = |value: &str| {
         format!(
+            // The names sort differently as text and by instance: a, a1, a10.
             r#"
 module "a1" {{
   source = "./inner"
@@ -234,9 +245,10 @@ output "always" {{
 }
 
 #[test]
-fn what_is_broken_does_not_keep_the_rest_alive() {
+fn destroy_succeeds_despite_invalid_expressions() {
     let text = |name: &str| {
         format!(
+            // The key of the module is unknown to a run that never created its dependency.
             r#"
 resource "terraform_data" "{name}" {{
 }}
@@ -258,15 +270,17 @@ module "inner" {{
     };
     let groma = Folder::new();
     groma.write("inner/main.tf", "output \"id\" {\n  value = 1\n}\n").write("main.tf", &text("made"));
+    // Only a part of the configuration is applied, so the local value has no object to refer to.
     groma.ok(&["apply", "-auto-approve", "-target=terraform_data.made"]);
     let out = groma.ok(&["destroy", "-auto-approve"]);
     assert!(out.contains("Destroy complete! Resources: 1 destroyed."), "{out}");
+    // Destroying again finds nothing and succeeds.
     let out = groma.ok(&["destroy", "-auto-approve"]);
     assert!(out.contains("Resources: 0 destroyed."), "{out}");
 }
 
 #[test]
-fn of_the_modules_around_a_target_the_instance_is_said() {
+fn instance_keys_of_enclosing_modules_are_shown() {
     let mut life = Scenario::new("target_in_repeated_module", "");
     life.write("inner/main.tf", "resource \"terraform_data\" \"it\" {\n  count = 2\n}\n");
     life.change("module \"inner\" {\n  source = \"./inner\"\n  count  = 2\n}\n");
@@ -274,6 +288,7 @@ fn of_the_modules_around_a_target_the_instance_is_said() {
     life.run(&["plan", "-out=p", "-target=module.inner.terraform_data.it"]);
     life.run(&["plan", "-out=p", "-target=module.inner[1].terraform_data.it"]);
     life.run(APPLY);
+    // Addresses with and without keys, in modules with instances.
     for target in ["module.inner.terraform_data.it[0]", "module.inner[0].terraform_data.it", "module.inner"] {
         life.run(&["plan", "-destroy", "-out=p", &format!("-target={target}")]);
         life.run(&["state", "list", target]);
@@ -291,17 +306,19 @@ fn targets_without_objects_have_no_effect() {
     };
     let mut life = Scenario::new("target_without_objects", &numbered(0));
     life.run(APPLY);
+    // The resource has no instances, so the target selects nothing.
     life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first"]);
     life.change(&numbered(2));
     life.run(APPLY);
     life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first[1]"]);
+    // The index does not exist.
     life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first[2]"]);
     life.end();
 }
 
 #[test]
 fn untargeted_sensitive_output_is_not_planned() {
-    let mut life = Scenario::new("target_beside_secret", "");
+    let mut life = Scenario::new("target_with_sensitive_output", "");
     life.write(
         "inner/main.tf",
         r#"
@@ -333,5 +350,172 @@ output "keys" {
     life.run(SAVED);
     life.run(&["plan", "-target=module.inner"]);
     life.run(&["plan", "-target=module.inner.terraform_data.key"]);
+    life.end();
+}
+
+/// A variable of the root module and one of a called module, and what is made of them.
+fn ruled(wanted: &str) -> String {
+    format!(
+        r#"
+variable "wanted" {{
+  default = "{wanted}"
+  validation {{
+    condition     = terraform_data.decides.output == var.wanted
+    error_message = "Not wanted here."
+  }}
+}}
+
+resource "terraform_data" "decides" {{
+  input = "yes"
+}}
+
+resource "terraform_data" "user" {{
+  input = var.wanted
+}}
+
+module "inner" {{
+  source = "./inner"
+  wanted = "{wanted}"
+}}
+"#
+    )
+}
+
+const INNER: &str = r#"
+variable "wanted" {
+  validation {
+    condition     = local.decided == var.wanted
+    error_message = "Not wanted inside."
+  }
+}
+
+locals {
+  decided = terraform_data.decides.output
+  derived = "${var.wanted}!"
+}
+
+resource "terraform_data" "decides" {
+  input = "yes"
+}
+
+resource "terraform_data" "user" {
+  input = local.derived
+}
+
+output "derived" {
+  value = local.derived
+}
+"#;
+
+#[test]
+fn values_are_used_only_after_their_validation_rules_hold() {
+    let mut life = Scenario::new("rules_first", "");
+    life.write("inner/main.tf", INNER);
+    // The rule compares with a value that is known only after apply, so plan cannot decide it.
+    life.change(&ruled("no"));
+    life.init();
+    life.run(APPLY);
+    life.change(&ruled("yes"));
+    life.run(APPLY);
+    life.run(&["plan", "-destroy", "-out=p"]);
+    life.end();
+}
+
+const LOOK: &[&str] = &["plan", "-refresh-only", "-out=p"];
+const TAKE: &[&str] = &["apply", "-refresh-only", "-auto-approve"];
+
+#[test]
+fn failed_conditions_do_not_stop_refresh_only() {
+    let with = |more: &str| {
+        format!(
+            r#"
+variable "ok" {{ default = true }}
+
+resource "terraform_data" "it" {{
+  count = 2
+  input = "x"
+  lifecycle {{
+    precondition {{
+      condition     = var.ok
+      error_message = "Not before."
+    }}
+    postcondition {{
+      condition     = self.input == "x" && var.ok
+      error_message = "Not after."
+    }}
+  }}
+}}
+
+output "it" {{
+  value = terraform_data.it[0].input
+  precondition {{
+    condition     = var.ok
+    error_message = "Not outside."
+  }}
+}}
+{more}"#
+        )
+    };
+    let mut life = Scenario::new("refresh_only_conditions", &with(""));
+    life.run(&["apply", "-auto-approve"]);
+    // A refresh-only plan succeeds although the conditions fail.
+    life.run(&["plan", "-refresh-only", "-out=p", "-var=ok=false"]);
+    life.edit_state(|state| state["resources"][0]["instances"][1]["attributes"]["input"]["value"] = "y".into());
+    life.run(LOOK);
+    life.run(TAKE);
+    // The apply still fails for the output, whose value it stores; the others are warnings.
+    life.run(&[TAKE, &["-var=ok=false"]].concat());
+    // An object that was never created: its failing conditions must not stop the refresh.
+    let never_made = "\nresource \"terraform_data\" \"new\" {\n  lifecycle {\n    precondition {\n      condition     = !var.ok\n      \
+                      error_message = \"Not yet.\"\n    }\n    postcondition {\n      condition     = self.id == null && !var.ok\n      \
+                      error_message = \"Never.\"\n    }\n  }\n}\n";
+    life.change(&with(never_made));
+    life.run(LOOK);
+    life.run(TAKE);
+    life.end();
+}
+
+#[test]
+fn deleted_objects_are_omitted() {
+    let mut life = Scenario::new(
+        "refresh_only_deleted",
+        r#"
+resource "terraform_data" "numbered" {
+  count = 3
+  input = count.index
+}
+
+resource "terraform_data" "named" {
+  for_each = toset(["a", "b", "c"])
+  input    = each.key
+}
+
+output "numbered" {
+  value = terraform_data.numbered[*].input
+}
+
+output "how_many" {
+  value = length(terraform_data.numbered)
+}
+
+output "named" {
+  value = { for name, it in terraform_data.named : name => it.input }
+}
+"#,
+    );
+    life.run(&["apply", "-auto-approve"]);
+    life.edit_state(|state| {
+        for resource in state["resources"].as_array_mut().unwrap() {
+            let instances = resource["instances"].as_array_mut().unwrap();
+            // Deletes one object in the middle and one at the end, outside of any run.
+            instances.retain(|one| one["index_key"] != 2 && one["index_key"] != "b");
+        }
+    });
+    life.run(LOOK);
+    life.run(TAKE);
+    life.run(&["plan", "-detailed-exitcode"]);
+    // Without any object the outputs become empty.
+    life.edit_state(|state| state["resources"].as_array_mut().unwrap().clear());
+    life.run(TAKE);
     life.end();
 }

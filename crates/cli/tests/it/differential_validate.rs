@@ -54,7 +54,7 @@ fn rendered(cases: &[Case]) -> String {
     cases.iter().map(case).collect::<Vec<_>>().join("=====\n")
 }
 
-/// What a program says about a configuration.
+/// The problems that a program reports about a configuration.
 fn said(program: &Path, text: &str) -> Said {
     let folder = tempfile::tempdir().unwrap();
     let files = files(text, "main.tf");
@@ -72,6 +72,7 @@ fn said(program: &Path, text: &str) -> Said {
         std::fs::write(manifest, modules).unwrap();
     }
     let mut command = Command::new(program);
+    // The checkpoint service is not asked for newer versions, which would delay every case.
     command.args(["validate", "-json"]).current_dir(folder.path()).env("CHECKPOINT_DISABLE", "1");
     let output = command.env_remove("TF_CLI_CONFIG_FILE").env_remove("TF_DATA_DIR").output().unwrap();
     let Ok(result) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else {
@@ -80,11 +81,12 @@ fn said(program: &Path, text: &str) -> Said {
     result["diagnostics"].as_array().into_iter().flatten().map(line).collect()
 }
 
-/// What the program says about all cases, two at a time.
+/// The program's output for all cases, two at a time.
 fn all(program: &Path, cases: &[Case]) -> Vec<Said> {
     let next = Mutex::new(0..cases.len());
     let found = Mutex::new(vec![Said::new(); cases.len()]);
     std::thread::scope(|threads| {
+        // Most of a case is starting a process, so all processors are used.
         for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
             threads.spawn(|| {
                 loop {
@@ -103,14 +105,16 @@ fn updates() -> bool {
 }
 
 #[test]
-fn every_configuration_gets_what_is_recorded() {
+fn configurations_match_record() {
     let mut wrong = String::new();
     for path in paths() {
         let mut cases = cases(&path);
+        // A misspelled separator would merge all cases into one.
         assert!(cases.len() > 10, "{}", path.display());
         let answers = all(Path::new(env!("CARGO_BIN_EXE_groma")), &cases);
         for (case, said) in cases.iter_mut().zip(answers) {
             if updates() {
+                // Terraform's side stays as it was recorded: only ours changes.
                 case.theirs.get_or_insert_with(|| case.ours.clone());
                 case.ours = said;
             } else if case.ours != said {
@@ -125,7 +129,7 @@ fn every_configuration_gets_what_is_recorded() {
 }
 
 #[test]
-fn terraform_says_what_is_recorded_of_it() {
+fn terraform_matches_record() {
     let Some(terraform) = std::env::var_os("GROMA_TERRAFORM").filter(|path| !path.is_empty()).map(PathBuf::from) else {
         println!("skipped: no terraform");
         return;
@@ -142,6 +146,7 @@ fn terraform_says_what_is_recorded_of_it() {
             } else if *case.theirs.as_ref().unwrap_or(&case.ours) != said {
                 different += 1;
                 writeln!(wrong, "{}  recorded {:?}\n  said     {said:?}", case.text, case.theirs).unwrap();
+            // A recorded difference that still exists is intended.
             } else if case.theirs.is_some() {
                 meant += 1;
             }
@@ -159,7 +164,7 @@ fn terraform_says_what_is_recorded_of_it() {
 }
 
 #[test]
-fn the_type_of_an_unknown_variable_has_no_optional_attributes() {
+fn type_of_unknown_variable_has_no_optional_attributes() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -167,6 +172,7 @@ fn the_type_of_an_unknown_variable_has_no_optional_attributes() {
          output \"b\" {\n  value = lookup(var.v, \"k\", { a = \"x\" })\n}\n",
     );
     let said = folder.fails(&["validate"]);
+    // Only the first default lacks the attribute, which is not optional in the type of the value.
     assert_eq!(said.matches("Error: ").count(), 1, "{said}");
     assert!(said.contains("Invalid function argument") && said.contains("main.tf line 5"), "{said}");
 }

@@ -20,6 +20,7 @@ fn life(name: &'static str, configurations: &[&str]) {
         life.run(PLAN);
         life.run(APPLY);
     }
+    // A plan after the last apply must find no changes.
     life.run(&["plan", "-detailed-exitcode"]);
     life.run(DESTROY);
     life.end();
@@ -32,6 +33,7 @@ fn nested_values() {
         "nested_values",
         &[
             &with(
+                // Values of each kind change in each way: added, removed, changed, and replaced by another kind.
                 r#"{ name = "a", tags = tomap({ x = "1", y = "2" }), ports = toset([80, 443]), deep = { list = [{ k = 1, v = "one" }, { k = 2, v = "two" }], none = null } }"#,
             ),
             &with(
@@ -46,12 +48,13 @@ fn nested_values() {
 
 /// A null of some type is no other value in the next run.
 #[test]
-fn nulls_that_have_a_type() {
+fn typed_nulls() {
     let with = |value: &str| format!("resource \"terraform_data\" \"it\" {{\n  input = {value}\n}}\n");
     life(
-        "nulls_that_have_a_type",
+        "typed_nulls",
         &[
             &with("tostring(null)"),
+            // The same configuration again: a typed null equals itself.
             &with("tostring(null)"),
             &with("false ? { a = 1 } : null"),
             &with("[tonumber(null)]"),
@@ -61,7 +64,8 @@ fn nulls_that_have_a_type() {
 }
 
 #[test]
-fn texts_of_several_lines() {
+fn multiline_strings() {
+    // A heredoc, a JSON document in a string, and escapes, which are compared in three different ways.
     let with = |body: &str, json: &str| {
         format!(
             "resource \"terraform_data\" \"it\" {{\n  input = {{\n    text = <<-EOT\n{body}\n    EOT\n    json = jsonencode({json})\n    \
@@ -69,7 +73,7 @@ fn texts_of_several_lines() {
         )
     };
     life(
-        "texts_of_several_lines",
+        "multiline_strings",
         &[
             &with(
                 "      first\n      second\n      third",
@@ -119,7 +123,7 @@ output "open" {{
 }
 
 #[test]
-fn repetition_that_changes() {
+fn changing_repetition() {
     let with = |how: &str, input: &str| {
         format!(
             "resource \"terraform_data\" \"it\" {{\n  {how}\n  input = {input}\n}}\n\noutput \"all\" {{\n  value = terraform_data.it[*]\n}}\n"
@@ -127,23 +131,25 @@ fn repetition_that_changes() {
     };
     let each = |how: &str| format!("resource \"terraform_data\" \"it\" {{\n  {how}\n  input = each.value\n}}\n");
     life(
-        "repetition_that_changes",
+        "changing_repetition",
         &[
+            // From several instances to fewer, to one without a key, and to other keys.
             &with("count = 3", "count.index"),
             &with("count = 1", "count.index"),
             &with("", "\"single\""),
             &with("count = 2", "\"n${count.index}\""),
             &each("for_each = { a = 1, \"b c\" = 2 }"),
             &each("for_each = toset([\"a\", \"d\"])"),
+            // No instances at all, while the resource is still declared.
             "resource \"terraform_data\" \"it\" {\n  for_each = toset([])\n}\n",
         ],
     );
 }
 
 #[test]
-fn only_outputs_change() {
+fn changes_of_outputs_only() {
     life(
-        "only_outputs_change",
+        "changes_of_outputs_only",
         &[
             "output \"a\" {\n  value = { k = [1, 2], t = \"x\" }\n}\noutput \"b\" {\n  value = \"b\"\n}\n",
             "output \"a\" {\n  value = { k = [1, 3], t = \"x\", n = null }\n}\noutput \"c\" {\n  value     = \"c\"\n  sensitive = true\n}\n",
@@ -169,7 +175,7 @@ output "name" {
 "#;
 
 #[test]
-fn modules_that_wait_for_each_other() {
+fn modules_with_depends_on() {
     let with = |name: &str| {
         format!(
             r#"
@@ -199,13 +205,14 @@ resource "terraform_data" "trigger" {{
 "#
         )
     };
-    let mut life = Scenario::new("modules_that_wait", "");
+    let mut life = Scenario::new("modules_with_depends_on", "");
     life.write("child/main.tf", CHILD);
     life.change(&with("one"));
     life.init();
     life.run(PLAN);
     life.run(APPLY);
     life.change(&with("two"));
+    // Only the first module is applied, so the others have pending changes afterwards.
     life.run(&["plan", "-target=module.first", "-out=p"]);
     life.run(APPLY);
     life.run(&["plan", "-target=module.second[\"a\"]", "-out=p"]);
@@ -218,6 +225,7 @@ resource "terraform_data" "trigger" {{
 
 #[test]
 fn moved_between_modules() {
+    // Resources of the root module move into modules, which are then renamed.
     let plain = "resource \"terraform_data\" \"a\" {\n  input = \"a\"\n}\n\nresource \"terraform_data\" \"many\" {\n  count = 2\n}\n";
     let calls = "module \"child\" {\n  source = \"./child\"\n  name   = \"a\"\n}\n\nmodule \"renamed\" {\n  source   = \"./child\"\n  \
                  for_each = toset([\"x\"])\n  name     = each.key\n}\n";
@@ -239,6 +247,7 @@ fn moved_between_modules() {
     ));
     life.init();
     life.run(PLAN);
+    // A refresh-only apply stores the moves without planning other changes.
     life.run(&["apply", "-refresh-only", "-auto-approve"]);
     life.run(PLAN);
     life.run(DESTROY);
@@ -272,10 +281,12 @@ resource "terraform_data" "user" {{
 "#
         )
     };
+    // A state that another configuration wrote.
     let other = r#"{"version": 4, "terraform_version": "1.15.5", "serial": 1, "lineage": "other", "outputs": {"greeting": {"value": "hi", "type": "string"}}, "resources": []}"#;
     let mut life = Scenario::new("data_read_during_apply", "");
     life.write("other.tfstate", other);
     life.change(&with("one"));
+    // The data source without dependencies is read by plan, the other one by apply.
     life.init();
     life.run(PLAN);
     life.run(APPLY);
@@ -288,18 +299,19 @@ resource "terraform_data" "user" {{
 }
 
 #[test]
-fn what_is_made_because_of_a_change() {
+fn replacement_caused_by_a_change() {
     let with = |value: &str, more: &str| {
         format!("resource \"terraform_data\" \"trigger\" {{\n  input = \"{value}\"\n}}\n{more}")
     };
+    // The new resource has no object that could be replaced, so it is only created.
     let new = "\nresource \"terraform_data\" \"new\" {\n  lifecycle {\n    replace_triggered_by = [terraform_data.trigger]\n  }\n}\n";
-    life("made_because_of_a_change", &[&with("one", ""), &with("two", new)]);
+    life("replacement_caused_by_a_change", &[&with("one", ""), &with("two", new)]);
 }
 
 #[test]
-fn import_with_new_outputs_only() {
+fn import_with_only_new_outputs() {
     life(
-        "import_beside_outputs",
+        "import_with_outputs",
         &[
             "output \"value\" {\n  value = 1\n}\n",
             "resource \"terraform_data\" \"found\" {\n}\n\nimport {\n  to = terraform_data.found\n  id = \"somewhere\"\n}\n\noutput \"found\" {\n  value = \
@@ -309,7 +321,7 @@ fn import_with_new_outputs_only() {
 }
 
 #[test]
-fn modules_in_modules_that_repeat() {
+fn nested_modules_with_instances() {
     let mut life = Scenario::new("modules_in_modules", "");
     life.write("inner/leaf/main.tf", "resource \"terraform_data\" \"leaf\" {\n}\n");
     life.write(
@@ -325,9 +337,9 @@ fn modules_in_modules_that_repeat() {
 }
 
 #[test]
-fn empty_texts_in_outputs() {
+fn empty_strings_in_outputs() {
     let mut life = Scenario::new(
-        "empty_texts_in_outputs",
+        "empty_strings_in_outputs",
         "output \"empty\" {\n  value = \"\"\n}\n\noutput \"inside\" {\n  value = { object = { text = \"\" }, map = tomap({ text = \"\" }), list = [\"\", \"text\"] }\n}\n",
     );
     life.run(PLAN);
@@ -338,16 +350,17 @@ fn empty_texts_in_outputs() {
 }
 
 #[test]
-fn an_object_of_which_nothing_is_known_has_no_values() {
+fn wholly_unknown_object_has_no_values() {
     let first = "resource \"terraform_data\" \"first\" {\n}\n";
     let second = "resource \"terraform_data\" \"second\" {\n  input            = terraform_data.first.id\n  triggers_replace = terraform_data.first.id\n}\n";
-    life("nothing_known", &[&format!("{first}\n{second}")]);
+    life("wholly_unknown", &[&format!("{first}\n{second}")]);
 }
 
 #[test]
-fn there_is_one_zero_in_plans_and_outputs_and_two_in_the_state() {
+fn negative_zero_is_kept_only_in_the_state() {
     let mut life = Scenario::new(
         "zeros",
+        // Negative zero in each position where Terraform prints or stores a number.
         r#"
 resource "terraform_data" "it" {
   input = { zero = -0, zeros = [0 * -1, -0.0], text = jsonencode([-0]), whole = format("%d|%5d|%+d|%x", -0, -0, -0, -0), real = format("%f", -0) }
@@ -367,15 +380,17 @@ output "zeros" {
     life.run(&["show"]);
     life.run(&["state", "show", "terraform_data.it"]);
     life.run(&["output"]);
+    // -raw prints the number as text.
     life.run(&["output", "-raw", "zero"]);
     life.run(&["plan", "-detailed-exitcode"]);
     life.end();
 }
 
 #[test]
-fn plans_and_outputs_have_all_digits_of_integers() {
+fn integers_are_shown_with_all_digits() {
     let mut life = Scenario::new(
-        "digits",
+        "integer_digits",
+        // Numbers beyond the precision of a double, which a float would round.
         r#"
 output "known" {
   value = { powers = [pow(2, 60), -pow(2, 63), pow(15, 15)], text = "=${pow(2, 60)}" }

@@ -5,24 +5,27 @@ use crate::common::Folder;
 const BACKEND: &str = "variable \"place\" {\n  default = \"one\"\n}\nlocals {\n  file = \"${var.place}.tfstate\"\n}\nterraform {\n  backend \"local\" {\n    path = local.file\n  }\n}\noutput \"o\" {\n  value = 1\n}\n";
 
 #[test]
-fn arguments_of_the_backend_may_depend_on_variables_and_local_values() {
+fn backend_arguments_may_use_variables_and_locals() {
     let folder = Folder::new();
     folder.write("main.tf", BACKEND);
     folder.ok(&["init"]);
     folder.ok(&["apply", "-auto-approve"]);
     assert!(folder.path("one.tfstate").exists());
+    // Another value of the variable is another backend configuration.
     let reported = folder.fails(&["apply", "-auto-approve", "-var", "place=two"]);
     assert!(reported.contains("Backend configuration block has changed"), "{reported}");
     folder.ok(&["init", "-reconfigure", "-var", "place=two"]);
     folder.ok(&["apply", "-auto-approve", "-var", "place=two"]);
     assert!(folder.path("two.tfstate").exists());
+    // The default path is never used.
     assert!(!folder.path("terraform.tfstate").exists());
 }
 
 #[test]
-fn commands_about_the_state_find_it_with_the_values_of_variables() {
+fn state_commands_evaluate_backend_variables() {
     let folder = Folder::new();
     folder.write("main.tf", &format!("{BACKEND}resource \"terraform_data\" \"a\" {{}}\n"));
+    // Every command gets the value that selects the backend.
     let two = |words: &[&str], more: &[&str]| folder.ok(&[words, &["-var", "place=two"], more].concat());
     two(&["init"], &[]);
     two(&["apply", "-auto-approve"], &[]);
@@ -34,11 +37,12 @@ fn commands_about_the_state_find_it_with_the_values_of_variables() {
     two(&["state", "mv"], &["terraform_data.a", "terraform_data.b"]);
     assert!(two(&["state", "show"], &["terraform_data.b"]).contains("terraform_data.b"));
     two(&["state", "rm"], &["terraform_data.b"]);
+    // No command has used the default of the variable.
     assert!(!folder.path("one.tfstate").exists());
 }
 
 #[test]
-fn refresh_and_import_know_the_variables_that_sources_of_modules_depend_on() {
+fn refresh_and_import_evaluate_module_source_variables() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -46,6 +50,7 @@ fn refresh_and_import_know_the_variables_that_sources_of_modules_depend_on() {
     );
     folder.write("m/main.tf", "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {}\n");
     for words in [&["init"][..], &["apply", "-auto-approve", "-target=module.m.terraform_data.a"], &["refresh"]] {
+        // Only one of the two resources is created, so that the other one can be imported.
         folder.ok(&[words, &["-var", "from=./m"]].concat());
     }
     folder.ok(&["import", "-var", "from=./m", "module.m.terraform_data.b", "id"]);
@@ -53,7 +58,7 @@ fn refresh_and_import_know_the_variables_that_sources_of_modules_depend_on() {
 }
 
 #[test]
-fn commands_about_providers_know_the_variables_that_sources_of_modules_depend_on() {
+fn provider_commands_evaluate_module_source_variables() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -67,6 +72,7 @@ fn commands_about_providers_know_the_variables_that_sources_of_modules_depend_on
     with(&["providers", "lock", "-test-directory=t"]);
     folder.write("values.tfvars", "from = \"./m\"\n");
     folder.ok(&["providers", "mirror", "-var-file=values.tfvars", "copies"]);
+    // Without the value the source of the module is unknown.
     assert!(folder.fails(&["providers", "schema", "-json"]).contains("from"));
 }
 
@@ -76,15 +82,17 @@ fn unknown_backend_argument_is_reported_at_its_location() {
         let folder = Folder::new();
         folder.write("main.tf", &BACKEND.replace("default =", &format!("{more}\n  default =")));
         let said = folder.fails(&["init"]);
+        // The record of the backend would store the value.
         assert!(said.contains("Error: Invalid backend argument") && said.contains("line 10"), "{said}");
     }
 }
 
 #[test]
-fn the_workspace_is_known_before_planning() {
+fn workspace_is_known_before_planning() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
+        // Both products' names for the workspace are known when modules are loaded.
         "locals {\n  file = \"at-${terraform.workspace}.tfstate\"\n}\nterraform {\n  backend \"local\" {\n    path = local.file\n  }\n}\n\
          module \"m\" {\n  source = \"./${tofu.workspace}\"\n}\n",
     );
@@ -95,13 +103,14 @@ fn the_workspace_is_known_before_planning() {
 }
 
 #[test]
-fn a_saved_plan_keeps_the_values_that_sources_of_modules_depend_on() {
+fn saved_plan_stores_module_source_variables() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
         "variable \"from\" {\n  default = \"a\"\n}\nmodule \"m\" {\n  source = \"./${var.from}\"\n}\noutput \"o\" {\n  value = module.m.o\n}\n",
     );
     folder.write("b/main.tf", "output \"o\" {\n  value = \"B\"\n}\n");
+    // The directory "a" does not exist, so only the given value can work.
     folder.ok(&["init", "-var", "from=b"]);
     folder.ok(&["plan", "-out=p", "-var", "from=b"]);
     assert!(folder.ok(&["show", "-json", "p"]).contains("\"B\""));
@@ -110,7 +119,7 @@ fn a_saved_plan_keeps_the_values_that_sources_of_modules_depend_on() {
 }
 
 #[test]
-fn a_version_that_turns_out_to_be_null_is_none() {
+fn null_module_version_is_no_constraint() {
     let folder = Folder::new();
     let main = |version: &str| {
         format!(
@@ -120,6 +129,7 @@ fn a_version_that_turns_out_to_be_null_is_none() {
     folder.write("m/main.tf", "").write("main.tf", &main("null"));
     assert!(folder.ok(&["validate"]).contains("Success"));
     let reported = folder.write("main.tf", &main("\"1.0.0\"")).fails(&["validate"]);
+    // A local module has no versions to choose from.
     assert!(reported.contains("Only registry modules have versions"), "{reported}");
     let reported = folder.write("main.tf", &main("[]")).fails(&["validate"]);
     assert!(reported.contains("Unknown module version"), "{reported}");

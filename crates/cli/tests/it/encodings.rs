@@ -9,17 +9,19 @@ fn write_bytes(folder: &Folder, name: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn comments_in_other_encodings_stop_no_command() {
+fn comments_in_other_encodings_are_accepted() {
     let folder = Folder::new();
     write_bytes(
         &folder,
         "main.tf",
+        // Latin-1 in every kind of comment.
         b"# caf\xe9\nvariable \"x\" {} /* \xfc */\noutput \"x\" {\n  value = var.x // \xff\n}\n",
     );
     write_bytes(&folder, "terraform.tfvars", b"# caf\xe9\nx = \"a\"\n");
     write_bytes(&folder, ".terraform.lock.hcl", b"# caf\xe9\n");
     folder.ok(&["init"]);
     folder.ok(&["validate"]);
+    // Bytes in comments do not make a file unformatted.
     assert_eq!(folder.ok(&["fmt", "-check"]), "");
     let planned = folder.ok(&["plan", "-out=plan"]);
     assert!(planned.contains("+ x = \"a\""), "{planned}");
@@ -31,6 +33,7 @@ fn bytes_in_strings_are_errors_with_file_line_and_byte() {
     let folder = Folder::new();
     folder.write("main.tf", "variable \"x\" {}\noutput \"x\" {\n  value = file(\"x.txt\")\n}\n");
     write_bytes(&folder, "x.txt", b"one\ntwo \xe9\n");
+    // Strings must be UTF-8: a value with replaced bytes would reach providers.
     let said = folder.fails(&["plan", "-var", "x=1"]);
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("contents of \"x.txt\" are not valid UTF-8 (byte 0xE9 on line 2)"), "{said}");
@@ -46,6 +49,7 @@ fn bytes_in_strings_are_errors_with_file_line_and_byte() {
 fn bytes_in_json_become_replacement_characters() {
     let folder = Folder::new();
     write_bytes(&folder, "main.tf.json", b"{\"output\": {\"x\": {\"value\": \"caf\xe9\"}}}");
+    // Go's JSON decoder replaces invalid bytes as well.
     assert!(folder.ok(&["plan"]).contains("+ x = \"caf\u{fffd}\""));
 }
 
@@ -53,6 +57,7 @@ fn bytes_in_json_become_replacement_characters() {
 fn fmt_keeps_the_bytes_of_comments() {
     let folder = Folder::new();
     write_bytes(&folder, "main.tf", b"# caf\xe9\nlocals {\n a=1 # \xe9\n}\n");
+    // The formatter changes the line without touching the comment.
     assert_eq!(folder.ok(&["fmt"]), "main.tf\n");
     assert_eq!(std::fs::read(folder.path("main.tf")).unwrap(), b"# caf\xe9\nlocals {\n  a = 1 # \xe9\n}\n");
 }
@@ -65,12 +70,13 @@ fn latin1_name(folder: &Folder, bytes: &[u8]) -> PathBuf {
 
 #[cfg(unix)]
 #[test]
-fn files_whose_names_are_not_utf8_are_configuration_too() {
+fn files_with_non_utf8_names_are_read() {
     let folder = Folder::new();
     // Both names look the same where bytes are replaced.
     for (name, output) in [(&b"caf\xe9.tf"[..], "one"), (b"caf\xe8.tf", "two")] {
         std::fs::write(latin1_name(&folder, name), format!("output \"{output}\" {{\n value=1\n}}\n")).unwrap();
     }
+    // An automatic variable file with such a name is read as well, and its undeclared variable is reported.
     std::fs::write(latin1_name(&folder, b"\xe9.auto.tfvars"), "undeclared = 1\n").unwrap();
     let listed = folder.command(&["fmt"]).output().unwrap();
     assert!(listed.stdout.ends_with(b"caf\xe9.tf\n"), "{listed:?}");

@@ -71,7 +71,7 @@ fn is_sealed(folder: &Folder, name: &str) -> bool {
 }
 
 #[test]
-fn state_plan_and_backup_are_encrypted_and_every_command_reads_them() {
+fn all_commands_read_encrypted_state_plan_and_backup() {
     let folder = Folder::new().with("TF_VAR_passphrase", "a passphrase of the test");
     folder.write("main.tf", RESOURCE).write("encryption.tf", ENCRYPTED);
     folder.ok(&["plan", "-out=p"]);
@@ -113,7 +113,7 @@ fn environment(state: &str) -> String {
 }
 
 #[test]
-fn the_environment_encrypts_what_was_in_clear_and_back() {
+fn environment_variable_migrates_to_encryption_and_back() {
     let plain = Folder::new();
     plain.write("main.tf", RESOURCE);
     plain.ok(&["apply", "-auto-approve"]);
@@ -146,7 +146,7 @@ fn the_environment_encrypts_what_was_in_clear_and_back() {
 }
 
 #[test]
-fn a_block_whose_name_is_written_with_escapes_counts_as_well() {
+fn block_with_escaped_label_is_recognized() {
     let folder = Folder::new();
     folder.write("main.tf", RESOURCE).write(
         "encryption.tf.json",
@@ -193,7 +193,7 @@ fn unusable_encryption_block_prevents_reads_and_writes() {
 }
 
 #[test]
-fn what_is_wrong_in_a_block_is_said_by_validate_with_suggestions_and_without_secrets() {
+fn validate_reports_encryption_errors_without_secrets() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -226,7 +226,7 @@ fn what_is_wrong_in_a_block_is_said_by_validate_with_suggestions_and_without_sec
 }
 
 #[test]
-fn a_passphrase_that_nobody_gave_is_asked_for_once() {
+fn missing_passphrase_is_prompted_for_once() {
     let folder = Folder::new();
     folder.write("main.tf", RESOURCE).write("encryption.tf", ENCRYPTED);
     let asked = folder.run_with_input(&["apply"], "a passphrase of the test\nyes\n");
@@ -246,7 +246,7 @@ fn with_keys(keys: &str, setting: &str) -> String {
 }
 
 #[test]
-fn keys_are_any_expression_that_names_a_provider_or_has_them() {
+fn keys_argument_accepts_any_expression() {
     let bytes = ["7"; 32].join(", ");
     let object = format!("{{ encryption_key = [{bytes}], decryption_key = [{bytes}] }}");
     let locals = format!("locals {{\n  name = \"key_provider.pbkdf2.k\"\n  keys = {object}\n}}\n{RESOURCE}");

@@ -57,7 +57,7 @@ fn refused(folder: &Folder, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_program_gives_the_keys_and_gets_back_what_it_noted() {
+fn external_key_provider_gets_its_metadata_back() {
     let folder = folder(&format!("{EXTERNAL_KEYS}{AES}"));
     folder.ok(&["plan", "-out=p"]);
     folder.ok(&["apply", "p"]);
@@ -77,7 +77,7 @@ fn a_program_gives_the_keys_and_gets_back_what_it_noted() {
 }
 
 #[test]
-fn keys_are_derived_from_what_a_program_gives() {
+fn keys_are_derived_from_external_key_material() {
     let chain = "key_provider \"pbkdf2\" \"c\" {\n  chain = key_provider.external.k\n  iterations = 200000\n}\n";
     let folder = folder(&format!("{EXTERNAL_KEYS}{chain}{}", AES.replace("external.k", "pbkdf2.c")));
     folder.ok(&["apply", "-auto-approve"]);
@@ -87,7 +87,7 @@ fn keys_are_derived_from_what_a_program_gives() {
 }
 
 #[test]
-fn a_program_seals_and_opens_and_is_not_run_for_every_object() {
+fn external_method_runs_once_per_file() {
     let folder = folder(&format!("{EXTERNAL_KEYS}{EXTERNAL_METHOD}"));
     folder.ok(&["apply", "-auto-approve"]);
     let runs = folder.read("runs").lines().count();
@@ -102,7 +102,7 @@ fn a_program_seals_and_opens_and_is_not_run_for_every_object() {
 }
 
 #[test]
-fn a_command_that_is_none_is_said_before_anything_is_written() {
+fn missing_external_command_is_reported_before_any_write() {
     let no_words = EXTERNAL_KEYS.replace("[\"sh\", \"./keys.sh\"]", "[]");
     let missing = EXTERNAL_KEYS.replace("\"sh\", \"./keys.sh\"", "\"./not-there\"");
     let other = EXTERNAL_KEYS.replace("\"sh\", \"./keys.sh\"", "\"echo\", \"hello\"");

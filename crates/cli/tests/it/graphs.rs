@@ -61,6 +61,7 @@ output "out" {
 #[test]
 fn operations() {
     let mut story = Scenario::new("operations", "resource \"terraform_data\" \"one\" {}\n");
+    // A graph of a destruction is drawn from the state, so there must be one first.
     story.run(&["apply", "-auto-approve"]);
     story.run(&["graph", "-type=plan-destroy"]);
     story.write("m/main.tf", MODULE);
@@ -69,6 +70,7 @@ fn operations() {
     for kind in ["plan", "plan-refresh-only", "apply"] {
         story.run(&["graph", &format!("-type={kind}")]);
     }
+    // A saved plan decides the kind of graph, unless a kind is asked for.
     story.run(&["plan", "-out=p"]);
     story.run(&["graph", "-plan=p"]);
     story.run(&["graph", "-plan=p", "-type=plan"]);
@@ -79,12 +81,13 @@ fn operations() {
 }
 
 #[test]
-fn what_only_the_state_still_has_is_drawn() {
+fn orphans_are_drawn() {
     let mut story = Scenario::new("graph_of_orphans", "");
     story.write("m/main.tf", MODULE);
     story.change(CONFIGURATION);
     story.init();
     story.run(&["apply", "-auto-approve"]);
+    // Everything else is only in the state now, and is drawn from there.
     story.change("resource \"terraform_data\" \"one\" {}\nmodule \"other\" {\n  source = \"./other\"\n}\n");
     story.write("other/main.tf", "");
     story.init();
@@ -96,9 +99,10 @@ fn what_only_the_state_still_has_is_drawn() {
 }
 
 #[test]
-fn outputs_whose_blocks_are_gone_are_drawn_where_everything_goes() {
+fn removed_outputs_are_drawn_in_destroy_graphs() {
     let resource = "resource \"terraform_data\" \"one\" {}\n";
-    let mut story = Scenario::new("graph_of_outputs_that_go", resource);
+    let mut story = Scenario::new("graph_of_removed_outputs", resource);
+    // An output that is only in the state has no expression, but is removed by a node of its own.
     story.change(&format!("{resource}output \"gone\" {{\n  value = 1\n}}\n"));
     story.run(&["apply", "-auto-approve"]);
     story.change(resource);
@@ -110,45 +114,49 @@ fn outputs_whose_blocks_are_gone_are_drawn_where_everything_goes() {
 
 #[test]
 fn draw_cycles_highlights_cycles() {
-    let circle = "resource \"terraform_data\" \"one\" {\n  input = local.two\n}\n\
+    let cycle = "resource \"terraform_data\" \"one\" {\n  input = local.two\n}\n\
                   resource \"terraform_data\" \"two\" {\n  input = terraform_data.three.id\n}\n\
                   resource \"terraform_data\" \"three\" {\n  input = terraform_data.two.id\n}\n\
                   locals {\n  two = terraform_data.two.id\n}\n";
-    let mut story = Scenario::new("graph_with_circles", "resource \"terraform_data\" \"one\" {}\n");
+    let mut story = Scenario::new("graph_with_cycles", "resource \"terraform_data\" \"one\" {}\n");
     story.run(&["apply", "-auto-approve"]);
-    story.change(circle);
+    story.change(cycle);
     for kind in ["plan", "apply"] {
         story.run(&["graph", "-draw-cycles", &format!("-type={kind}")]);
     }
     story.end();
+    // Without the flag, a cycle is an error that names its members.
     let folder = Folder::new();
-    folder.write("main.tf", circle);
+    folder.write("main.tf", cycle);
     assert!(folder.fails(&["graph", "-type=plan"]).contains("Cycle: "));
 }
 
 #[test]
-fn a_graph_needs_a_state_that_can_be_read() {
+fn graph_requires_a_readable_state() {
     let folder = Folder::new();
     folder.write("main.tf", CONFIGURATION).write("m/main.tf", MODULE);
+    // Resources that are only in the state belong to the graph, so a state that cannot be read is no empty one.
     folder.write("terraform.tfstate", "{\"version\": 99}");
     assert!(folder.fails(&["graph"]).contains("Unsupported state file format"));
 }
 
 #[test]
-fn a_flow_chart_has_all_nodes_of_an_operation() {
+fn mermaid_graph_has_all_nodes() {
     let folder = Folder::new();
     folder.write("main.tf", CONFIGURATION).write("m/main.tf", MODULE);
     let chart = folder.ok(&["graph", "-type=plan", "-format=mermaid"]);
     assert!(chart.starts_with("flowchart RL\n"), "{chart}");
     assert!(chart.contains("[\"provider[#quot;terraform.io/builtin/terraform#quot;] (close)\"]"), "{chart}");
+    // The two formats draw the same edges, however they name the nodes.
     let drawn = folder.ok(&["graph", "-type=plan"]);
     assert_eq!(chart.matches(" --> ").count(), drawn.matches(" -> ").count());
 }
 
 #[test]
-fn other_types_are_refused() {
+fn unknown_graph_types_are_rejected() {
     let folder = Folder::new();
     folder.write("main.tf", "");
     assert!(folder.fails(&["graph", "-type=everything"]).contains("Unsupported graph type"));
+    // Terraform once had this type: the message says that it is gone, not that it is misspelled.
     assert!(folder.fails(&["graph", "-type=validate"]).contains("Graph type no longer available"));
 }

@@ -48,7 +48,7 @@ fn groma(folder: &Path, arguments: &[&str]) -> (i32, String) {
 }
 
 #[test]
-fn the_newest_version_that_is_allowed_is_installed_and_locked() {
+fn newest_allowed_version_is_installed_and_locked() {
     let folder = folder(&["1.0.0", "1.2.0", "1.3.0-beta1", "2.0.0"], "~> 1.0");
     let (code, text) = groma(folder.path(), &["init"]);
     assert_eq!(code, 0, "{text}");
@@ -69,7 +69,7 @@ fn the_newest_version_that_is_allowed_is_installed_and_locked() {
 }
 
 #[test]
-fn a_changed_constraint_needs_an_upgrade() {
+fn changed_constraint_requires_upgrade() {
     let folder = folder(&["1.0.0", "1.2.0"], "1.2.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
     configure(folder.path(), "1.0.0");
@@ -91,7 +91,7 @@ fn a_changed_constraint_needs_an_upgrade() {
 }
 
 #[test]
-fn a_package_that_is_missing_or_changed_does_not_run() {
+fn missing_or_modified_package_is_rejected() {
     let folder = folder(&["1.0.0"], "1.0.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
     let (_, text) = groma(folder.path(), &["providers", "schema", "-json"]);
@@ -153,7 +153,7 @@ fn link_to_a_removed_cache_is_named() {
 }
 
 #[test]
-fn mirror_with_packages_for_other_platforms_only_says_which() {
+fn mirror_error_names_available_platforms() {
     let folder = folder(&["1.0.0"], "1.0.0");
     let version = folder.path().join(TOOL).join("1.0.0");
     std::fs::rename(version.join(platform()), version.join("plan9_mips")).unwrap();
@@ -170,7 +170,7 @@ fn mirror_with_packages_for_other_platforms_only_says_which() {
 }
 
 #[test]
-fn a_package_that_was_right_before_and_is_changed_with_its_old_size_and_time_does_not_run() {
+fn modified_package_with_unchanged_size_and_time_is_rejected() {
     let folder = folder(&["1.0.0"], "1.0.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
     // So long ago must a change be before a command notes what the package hashes to, for the next one.
@@ -198,7 +198,7 @@ fn lock(folder: &Path, hashes: &[&str], more: &str) {
 }
 
 #[test]
-fn hashes_that_an_unpacked_package_cannot_have_do_not_keep_it_away() {
+fn unpacked_package_is_accepted_despite_archive_hashes() {
     let folder = folder(&["1.0.0"], "1.0.0");
     let zip = format!("zh:{}", "0".repeat(64));
     lock(folder.path(), &[&zip], "");
@@ -228,7 +228,7 @@ fn warns_about_checksums_of_one_platform() {
 }
 
 #[test]
-fn locks_of_modules_are_left_to_versions_to_come() {
+fn module_locks_of_future_versions_are_preserved() {
     let folder = folder(&["1.0.0"], "1.0.0");
     lock(folder.path(), &["h2:to-come"], "module \"m\" {\n  version = \"1.0.0\"\n}\n");
     let (code, text) = groma(folder.path(), &["init"]);
@@ -264,7 +264,7 @@ fn reports_lock_file_errors_if_a_provider_is_missing() {
 }
 
 #[test]
-fn a_read_only_lock_file_stays_as_it_is() {
+fn readonly_lock_file_is_unchanged() {
     let folder = folder(&["1.0.0"], "1.0.0");
     let (code, text) = groma(folder.path(), &["init", "-lockfile=readonly"]);
     assert_eq!(code, 1);
@@ -273,7 +273,7 @@ fn a_read_only_lock_file_stays_as_it_is() {
 }
 
 #[test]
-fn a_read_only_lock_file_that_lacks_a_hash_or_has_other_constraints_suffices() {
+fn readonly_lock_file_may_lack_hashes_or_have_other_constraints() {
     let folder = folder(&["1.0.0"], "1.0.0");
     for locked in ["constraints = \">= 0.9.0\"", "hashes = [\"zh:00\", \"h2:00\"]"] {
         let text = format!("provider \"example.com/acme/tool\" {{\n  version = \"1.0.0\"\n  {locked}\n}}\n");
@@ -285,7 +285,7 @@ fn a_read_only_lock_file_that_lacks_a_hash_or_has_other_constraints_suffices() {
 }
 
 #[test]
-fn hashes_of_a_kind_to_come_stay_as_long_as_the_package_does() {
+fn hashes_of_unknown_schemes_are_kept_with_their_version() {
     let folder = folder(&["1.0.0"], "1.0.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
     let path = folder.path().join(".terraform.lock.hcl");
@@ -305,7 +305,7 @@ fn hashes_of_a_kind_to_come_stay_as_long_as_the_package_does() {
 }
 
 #[test]
-fn another_constraint_that_allows_the_locked_version_changes_no_lock_file() {
+fn compatible_constraint_does_not_change_the_lock_file() {
     let folder = folder(&["1.0.0", "1.2.0"], "~> 1.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
     let written = std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap();
@@ -323,7 +323,7 @@ fn another_constraint_that_allows_the_locked_version_changes_no_lock_file() {
 }
 
 #[test]
-fn what_only_the_state_needs_is_installed_too() {
+fn providers_of_the_state_alone_are_installed() {
     let folder = folder(&["1.0.0"], "1.0.0");
     std::fs::write(folder.path().join("main.tf"), "").unwrap();
     let state = r#"{"version":4,"terraform_version":"1.15.5","serial":1,"lineage":"x","outputs":{},"resources":[{"mode":"managed","type":"tool_thing","name":"b","provider":"provider[\"example.com/acme/tool\"]","instances":[]}],"check_results":null}"#;
@@ -353,7 +353,7 @@ fn what_only_the_state_needs_is_installed_too() {
 }
 
 #[test]
-fn a_lock_file_with_archive_hashes_alone_vouches_for_no_folder() {
+fn archive_hashes_do_not_verify_a_directory() {
     let folder = folder(&["1.0.0"], "1.0.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
     let path = folder.path().join(".terraform.lock.hcl");
@@ -366,7 +366,7 @@ fn a_lock_file_with_archive_hashes_alone_vouches_for_no_folder() {
 }
 
 #[test]
-fn lock_takes_what_the_shared_cache_has_where_that_is_wanted() {
+fn lock_uses_the_shared_cache_if_allowed() {
     let folder = folder(&["1.0.0"], "1.0.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
     let below = Path::new("1.0.0").join(platform());
@@ -387,7 +387,7 @@ fn lock_takes_what_the_shared_cache_has_where_that_is_wanted() {
 }
 
 #[test]
-fn a_directory_may_begin_as_a_copy_of_a_module() {
+fn init_from_module_copies_a_module() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("source");
     std::fs::create_dir_all(source.join("inner")).unwrap();
@@ -426,7 +426,7 @@ fn a_directory_may_begin_as_a_copy_of_a_module() {
 }
 
 #[test]
-fn an_empty_folder_needs_nothing() {
+fn empty_directory_needs_no_providers() {
     let folder = tempfile::tempdir().unwrap();
     let (code, text) = groma(folder.path(), &["init"]);
     assert!(code == 0 && text.contains("initialized in an empty directory!"), "{text}");
@@ -436,7 +436,7 @@ fn an_empty_folder_needs_nothing() {
 }
 
 #[test]
-fn only_what_is_required_can_be_locked() {
+fn only_required_providers_can_be_locked() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("main.tf"), "").unwrap();
     let (code, text) = groma(folder.path(), &["providers", "lock", "acme/nosuch"]);
@@ -444,7 +444,7 @@ fn only_what_is_required_can_be_locked() {
 }
 
 #[test]
-fn all_packages_that_cannot_be_had_are_named() {
+fn all_unavailable_packages_are_reported() {
     let folder = folder(&["1.0.0"], "1.0.0");
     let text = |name: &str| format!("    {name} = {{ source = \"example.com/acme/{name}\" }}\n");
     let required = ["gone", "lost", "tool"].map(text).concat();
@@ -463,7 +463,7 @@ fn all_packages_that_cannot_be_had_are_named() {
 }
 
 #[test]
-fn what_is_built_in_is_one_provider_without_versions() {
+fn builtin_namespace_has_one_provider_without_versions() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rc"), "").unwrap();
     let with = |entry: &str| {
@@ -481,7 +481,7 @@ fn what_is_built_in_is_one_provider_without_versions() {
 
 /// Git sets `GIT_DIR` for hooks, and a hook may run `init`: the repository of the hook must stay as it is.
 #[test]
-fn git_source_leaves_the_repository_of_a_hook_alone() {
+fn git_source_ignores_the_repository_of_a_calling_hook() {
     let folder = tempfile::tempdir().unwrap();
     let git = |repository: &str, arguments: &[&str]| {
         let path = folder.path().join(repository);

@@ -1,6 +1,6 @@
-//! Killed runs: no reported result is lost, and nothing is created twice.
+//! Killed runs: no reported result is lost, nothing is created twice, and `lifecycle` arguments apply to the objects.
 //!
-//! `GROMA_TEST_KILLS` says how many runs are killed (50 unless told), `GROMA_TEST_SEED` repeats the moments of a run.
+//! `GROMA_TEST_KILLS` sets how many runs are killed (50 by default), `GROMA_TEST_SEED` repeats the moments of a run.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::common::background::{identifiers, interrupt, kill, start, start_run, until_said};
-use crate::common::moments::{Random, each, moment, seed, setting};
-use crate::common::{Folder, Ran};
+use crate::common::random::{SplitMix, each, moment, seed, setting};
+use crate::common::{Folder, Ran, identifiers, interrupt, kill, start, start_run, until_said};
 
 /// Sixty objects: types that the service names, so that a second object shows, and types where a second one is refused.
 const ESTATE: &str = r#"
@@ -62,7 +61,7 @@ fn kill_after(child: Child, moment: Duration) {
 }
 
 /// The addresses and identifiers of objects that a run said it had made.
-fn told(folder: &Folder) -> Vec<(String, String)> {
+fn reported(folder: &Folder) -> Vec<(String, String)> {
     let said = folder.read("said");
     let made = said.lines().filter_map(|line| {
         let (address, rest) = line.split_once(": Creation complete after ")?;
@@ -77,6 +76,7 @@ fn known(folder: &Folder) -> BTreeSet<(String, String)> {
     let mut known = BTreeSet::new();
     for resource in state["resources"].as_array().unwrap() {
         for instance in resource["instances"].as_array().unwrap() {
+            // An interrupted creation must end as one object: neither tainted nor left over.
             assert_eq!(instance["status"], Json::Null, "{instance}");
             assert_eq!(instance["deposed"], Json::Null, "{instance}");
             let key = &instance["index_key"];
@@ -91,9 +91,11 @@ fn known(folder: &Folder) -> BTreeSet<(String, String)> {
 /// After the run that goes on: everything is there once and known.
 fn whole(folder: &Folder, ran: &Ran, arguments: &[&str], what: &str) {
     assert_eq!(ran.code, 0, "{what}\n{}{}", ran.out, ran.err);
+    // The identifiers are compared with the service's own list: what the state lacks would be lost.
     let known: BTreeSet<String> = known(folder).into_iter().map(|(_, id)| id).collect();
     assert_eq!(identifiers(folder), known, "{what}: left the objects, right the state\n{}", ran.out);
     assert_eq!(known.len(), OBJECTS, "{what}\n{}", ran.out);
+    // The recorded attributes are complete as well: nothing is left to change.
     let planned = folder.run(&[&["plan", "-detailed-exitcode"], arguments].concat());
     assert_eq!(planned.code, 0, "{what}\n{}{}", planned.out, planned.err);
 }
@@ -111,27 +113,29 @@ fn survive(moment: Duration, number: usize) -> bool {
         arguments = &["-var=value=second", "-var=retention=14"];
     }
     kill_after(start(&folder, arguments), moment);
-    let mut made = told(&folder);
+    // What the killed run printed is a promise: the object must be in the state, whatever came after.
+    let mut made = reported(&folder);
     let said = folder.read("said");
-    let under_way = (said.contains(": Creating...") || said.contains(": Modifying...")) && !said.contains("complete!");
+    let in_flight = (said.contains(": Creating...") || said.contains(": Modifying...")) && !said.contains("complete!");
+    // Some runs are killed twice: the recovery itself may be interrupted.
     if number % 5 == 4 {
         kill_after(start(&folder, arguments), moment / 2);
-        made.extend(told(&folder));
+        made.extend(reported(&folder));
     }
     let goes_on = [&["apply", "-auto-approve"], arguments].concat();
     let ran = folder.run(&goes_on);
     whole(&folder, &ran, arguments, &what);
     let known = known(&folder);
     for object in made {
-        assert!(known.contains(&object), "{what}: {object:?} was told and is lost\n{}", ran.out);
+        assert!(known.contains(&object), "{what}: {object:?} was reported and is missing from the state\n{}", ran.out);
     }
-    under_way
+    in_flight
 }
 
 #[test]
 fn killed_run_loses_nothing_and_creates_nothing_twice() {
     let kills = setting("GROMA_TEST_KILLS", 50) as usize;
-    let mut random = Random(seed());
+    let mut random = SplitMix(seed());
     let folder = Folder::new();
     folder.write("main.tf", ESTATE);
     let begin = Instant::now();
@@ -140,17 +144,17 @@ fn killed_run_loses_nothing_and_creates_nothing_twice() {
     whole(&folder, &ran, &[], "not killed");
     println!("a run takes {takes:?}");
     let moments: Vec<Duration> = (0..kills).map(|number| moment(&mut random, takes, number, kills)).collect();
-    let under_way = AtomicUsize::new(0);
+    let in_flight = AtomicUsize::new(0);
     each(kills, |number| {
-        under_way.fetch_add(usize::from(survive(moments[number], number)), Ordering::Relaxed);
+        in_flight.fetch_add(usize::from(survive(moments[number], number)), Ordering::Relaxed);
     });
-    let under_way = under_way.into_inner();
-    println!("{under_way} of {kills} runs were killed while they made objects");
+    let in_flight = in_flight.into_inner();
+    println!("{in_flight} of {kills} runs were killed while they made objects");
     // How many is for the reader: a slow machine must not decide.
 }
 
 /// Ten queues that are there already, and where they were put away.
-fn made_elsewhere() -> (String, Vec<String>) {
+fn provisioned_emulator() -> (String, Vec<String>) {
     let folder = Folder::new();
     folder.write("main.tf", &format!("{HEAD}{QUEUES}"));
     folder.ok(&["apply", "-auto-approve", "-var=delay=0ms"]);
@@ -180,10 +184,10 @@ resource "awscc_sqs_queue" "it" {
 "#;
 
 #[test]
-fn killed_at_any_moment_imports_are_known_or_not_begun() {
+fn killed_import_is_recorded_or_not_started() {
     let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(4);
-    let mut random = Random(seed());
-    let (estate, ids) = made_elsewhere();
+    let mut random = SplitMix(seed());
+    let (estate, ids) = provisioned_emulator();
     let blocks: String = (0..)
         .zip(&ids)
         .map(|(n, id)| format!("import {{\n  to = awscc_sqs_queue.it[{n}]\n  id = {id:?}\n}}\n"))
@@ -202,6 +206,7 @@ fn killed_at_any_moment_imports_are_known_or_not_begun() {
         folder
     };
     let (with_blocks, single) = (format!("{parameters}\n{blocks}"), ["import", "awscc_sqs_queue.it[0]", &*ids[0]]);
+    // How long each kind of run takes here, so that kills fall into all of its phases.
     let takes = [fresh(&with_blocks), fresh("")].map(|folder| {
         let begin = Instant::now();
         folder.ok(if folder.read("main.tf").contains("import {") { &["apply", "-auto-approve"] } else { &single });
@@ -221,6 +226,7 @@ fn killed_at_any_moment_imports_are_known_or_not_begun() {
         let claimed = folder.read("said").contains("Import successful!");
         let again = folder.run(&single);
         let was_known = again.err.contains("Resource already managed");
+        // The first run was either not begun for the state, or the second one refuses to repeat it.
         assert!(was_known || (again.code == 0 && !claimed), "{what}\n{}{}", again.out, again.err);
         assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n", "{what}");
     });
@@ -239,7 +245,7 @@ resource "terraform_data" "it" {
 #[test]
 fn killed_run_keeps_all_reported_results() {
     let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(3);
-    let mut random = Random(seed());
+    let mut random = SplitMix(seed());
     let folder = Folder::new();
     folder.write("main.tf", DATA);
     let begin = Instant::now();
@@ -258,14 +264,15 @@ fn killed_run_keeps_all_reported_results() {
             arguments = &["-var=value=second"];
         }
         kill_after(start(&run, arguments), moments[number]);
-        let made = told(&run);
+        let made = reported(&run);
         let listed = run.run(&["state", "list"]);
+        // A run killed before its first write has no state file, which is the only accepted failure.
         assert_eq!(listed.code, i32::from(listed.err.contains("No state file was found")), "{what}\n{}", listed.err);
         run.ok(&[&["apply", "-auto-approve"], arguments].concat());
         let known = known(&run);
         assert_eq!(known.len(), 1500, "{what}");
         for object in made {
-            assert!(known.contains(&object), "{what}: {object:?} was told and is lost");
+            assert!(known.contains(&object), "{what}: {object:?} was reported and is missing from the state");
         }
         if number % 2 == 1 {
             let kept = known.intersection(&before).count();
@@ -285,7 +292,7 @@ fn slow() -> Folder {
 }
 
 #[test]
-fn interrupted_once_what_runs_is_finished_and_saved() {
+fn interrupted_once_requests_are_cancelled_and_leave_nothing() {
     let folder = slow();
     let mut child = start(&folder, &["-var=delay=1500ms"]);
     until_said(&folder, ": Creating...", 10);
@@ -294,17 +301,19 @@ fn interrupted_once_what_runs_is_finished_and_saved() {
     let said = folder.read("said");
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("Interrupt received."), "{said}");
+    // No operation starts after the interrupt.
     assert_eq!(said.matches(": Creating...").count(), 10, "{said}");
-    assert_eq!(said.matches(": Creation complete").count(), 10, "{said}");
-    assert_eq!(known(&folder).len(), 10);
-    assert_eq!(identifiers(&folder).len(), 10);
+    // Cloud Control cancels what it has not finished, so neither the account nor the state has the objects.
+    assert_eq!(said.matches("the request was cancelled").count(), 10, "{said}");
+    assert_eq!(known(&folder).len(), 0);
+    assert_eq!(identifiers(&folder).len(), 0);
     let ran = folder.run(&["apply", "-auto-approve"]);
-    assert!(ran.out.contains("Resources: 10 added, 0 changed, 0 destroyed."), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("Resources: 20 added, 0 changed, 0 destroyed."), "{}{}", ran.out, ran.err);
     assert_eq!(identifiers(&folder).len(), 20);
 }
 
 #[test]
-fn interrupted_twice_it_stops_now_and_saves_all_the_same() {
+fn second_interrupt_stops_immediately_and_saves() {
     let folder = slow();
     let mut child = start(&folder, &["-var=delay=5s", "-parallelism=5"]);
     until_said(&folder, ": Creating...", 5);
@@ -315,6 +324,7 @@ fn interrupted_twice_it_stops_now_and_saves_all_the_same() {
     let status = child.wait().unwrap();
     let said = folder.read("said");
     assert_eq!(status.code(), Some(1), "{said}");
+    // Much less than an operation takes: the program did not wait for it.
     assert!(begin.elapsed() < Duration::from_secs(3), "{:?}\n{said}", begin.elapsed());
     serde_json::from_str::<Json>(&folder.read("terraform.tfstate")).unwrap();
     // What was under way is asked after, not made again.
@@ -326,7 +336,7 @@ fn interrupted_twice_it_stops_now_and_saves_all_the_same() {
 }
 
 #[test]
-fn interrupted_at_the_prompt_nothing_changes() {
+fn interrupt_at_the_prompt_changes_nothing() {
     let folder = slow();
     let said = File::create(folder.path("said")).unwrap();
     let mut command = folder.command(&["apply"]);
@@ -361,4 +371,84 @@ fn warns_about_interrupted_operations_on_stderr() {
         assert!(ran.err.contains("Unfinished operations of an interrupted run"), "{arguments:?}: {}", ran.err);
     }
     assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n");
+}
+
+const PROVIDER: &str = r#"
+terraform {
+  required_providers {
+    awscc = { source = "hashicorp/awscc" }
+  }
+}
+variable "delay" { default = "0ms" }
+variable "timeout" { default = 10 }
+provider "awscc" {
+  region   = "eu-central-1"
+  emulator = { delay = var.delay }
+}
+"#;
+
+/// A queue whose block says more.
+fn queue(more: &str) -> String {
+    format!("{PROVIDER}resource \"awscc_sqs_queue\" \"it\" {{\n  visibility_timeout = var.timeout\n{more}}}\n")
+}
+
+const KEPT: &str = "  lifecycle {\n    destroy = false\n  }\n";
+
+/// A folder whose run was killed after it had said so.
+fn killed(folder: &Folder, arguments: &[&str], after: &str) {
+    let run = start(folder, &[&["-var=delay=2s"], arguments].concat());
+    until_said(folder, after, 1);
+    kill(run);
+}
+
+/// The objects of the state.
+fn state_objects(folder: &Folder) -> Vec<Json> {
+    let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    let resources = state["resources"].as_array().unwrap();
+    resources.iter().flat_map(|resource| resource["instances"].as_array().unwrap().clone()).collect()
+}
+
+#[test]
+fn destroy_false_is_kept_after_kill_if_the_block_is_removed() {
+    let folder = Folder::new();
+    folder.write("main.tf", &queue(KEPT));
+    killed(&folder, &[], ": Creating...");
+    folder.write("main.tf", PROVIDER);
+    let ran = folder.ok(&["apply", "-auto-approve"]);
+    assert!(ran.contains("will no longer be managed by Terraform"), "{ran}");
+    assert_eq!((identifiers(&folder).len(), state_objects(&folder).len()), (1, 0), "{ran}");
+}
+
+#[test]
+fn destroy_false_of_a_killed_update_is_kept_if_the_block_is_removed() {
+    let folder = Folder::new();
+    folder.write("main.tf", &queue(""));
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &queue(KEPT));
+    killed(&folder, &["-var=timeout=20"], ": Modifying...");
+    folder.write("main.tf", PROVIDER);
+    let ran = folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!((identifiers(&folder).len(), state_objects(&folder).len()), (1, 0), "{ran}");
+}
+
+#[test]
+fn destroyable_object_of_a_killed_run_is_destroyed() {
+    let folder = Folder::new();
+    folder.write("main.tf", &queue(""));
+    killed(&folder, &[], ": Creating...");
+    folder.write("main.tf", PROVIDER);
+    let ran = folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!((identifiers(&folder).len(), state_objects(&folder).len()), (0, 0), "{ran}");
+}
+
+#[test]
+fn object_with_failed_provisioner_is_recreated() {
+    let folder = Folder::new();
+    let provisioned = "  provisioner \"local-exec\" {\n    command = \"echo provisioned >> done\"\n  }\n";
+    folder.write("main.tf", &queue(provisioned));
+    killed(&folder, &[], ": Creating...");
+    let ran = folder.ok(&["apply", "-auto-approve"]);
+    assert!(ran.contains("is tainted, so must be replaced"), "{ran}");
+    assert_eq!(folder.read("done"), "provisioned\n");
+    assert_eq!((identifiers(&folder).len(), state_objects(&folder).len()), (1, 1), "{ran}");
 }

@@ -15,7 +15,7 @@ fn modules(folder: &Folder) {
 }
 
 #[test]
-fn get_notes_modules_and_modules_lists_them() {
+fn get_records_modules_and_modules_lists_them() {
     let folder = Folder::new();
     folder.write("main.tf", "");
     assert_eq!(folder.ok(&["modules", "-json"]), "{\"format_version\":\"1.0\",\"modules\":null}\n");
@@ -31,7 +31,7 @@ fn get_notes_modules_and_modules_lists_them() {
 }
 
 #[test]
-fn modules_writes_what_pages_of_the_web_would_misread_as_other_documents_do() {
+fn modules_json_escapes_html_characters() {
     let folder = Folder::new();
     folder.write("main.tf", "module \"m\" {\n  source = \"./a&<b>\"\n}\n").write("a&<b>/main.tf", "");
     folder.ok(&["get"]);
@@ -40,7 +40,7 @@ fn modules_writes_what_pages_of_the_web_would_misread_as_other_documents_do() {
 
 /// A module that others call is no configuration that could be planned, and its modules can be got and listed all the same.
 #[test]
-fn get_and_modules_do_not_ask_for_what_only_a_plan_needs() {
+fn get_and_modules_do_not_prompt_for_variables() {
     let folder = Folder::new();
     folder
         .write(
@@ -60,7 +60,7 @@ fn get_and_modules_do_not_ask_for_what_only_a_plan_needs() {
 /// A module is in the folder that a link leads to, as in Terraform: that is its `path.module`, in a saved plan too.
 #[cfg(unix)]
 #[test]
-fn links_to_modules_are_followed() {
+fn symbolic_links_to_modules_are_followed() {
     let folder = Folder::new();
     folder
         .write(
@@ -82,7 +82,7 @@ fn links_to_modules_are_followed() {
 }
 
 #[test]
-fn constant_variables_of_the_command_line_lead_to_modules() {
+fn command_line_variables_select_module_sources() {
     let folder = Folder::new();
     folder
         .write("main.tf", "variable \"dir\" {\n  const = true\n}\nmodule \"m\" {\n  source = \"./${var.dir}\"\n}\n")
@@ -102,7 +102,7 @@ fn graph_draws_resources_through_modules() {
 }
 
 #[test]
-fn graph_says_that_there_is_nothing_to_draw() {
+fn graph_reports_an_empty_configuration() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"x\" {\n  value = 1\n}\n");
     let text = folder.ok(&["graph"]);
@@ -131,7 +131,7 @@ fn graph_draws_each_module_once_and_data_first() {
 }
 
 #[test]
-fn graph_draws_what_is_only_imported() {
+fn graph_draws_import_blocks() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -143,7 +143,7 @@ fn graph_draws_what_is_only_imported() {
 }
 
 #[test]
-fn plans_show_one_zero() {
+fn negative_zero_is_shown_as_zero() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = [-0, 0 * -1.5]\n}\n");
     let said = folder.ok(&["plan"]);
@@ -164,8 +164,8 @@ fn fmt_writes_lists_checks_and_shows() {
     assert_eq!(folder.ok(&["fmt", "-check", "-recursive"]), "");
     assert_eq!(folder.run_with_input(&["fmt", "-"], "x=1").out, "x = 1\n");
     assert_eq!(folder.run_with_input(&["fmt", "-"], "").out, "\n");
-    let elsewhere = folder.write("main.tf", "a=1\n").path("main.tf");
-    assert_eq!(folder.ok(&["-chdir=sub", "fmt", &elsewhere.to_string_lossy()]), "../main.tf\n");
+    let outside_path = folder.write("main.tf", "a=1\n").path("main.tf");
+    assert_eq!(folder.ok(&["-chdir=sub", "fmt", &outside_path.to_string_lossy()]), "../main.tf\n");
     let wrong = folder.write("wrong.tf", "x = {").run(&["fmt"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.err.contains("wrong.tf"), "{}", wrong.err);
@@ -173,7 +173,7 @@ fn fmt_writes_lists_checks_and_shows() {
 }
 
 #[test]
-fn fmt_leaves_alone_what_neither_terraform_nor_opentofu_lays_out() {
+fn fmt_leaves_unsupported_layout_unchanged() {
     let folder = Folder::new();
     for ending in ["tf", "tofu", "tfvars", "tftest.hcl", "tofutest.hcl", "tfmock.hcl", "tfquery.hcl"] {
         folder.write(&format!("x.{ending}"), "a=1\n");
@@ -203,7 +203,7 @@ fn functions_have_signatures() {
 }
 
 #[test]
-fn the_same_texts_as_terraform() {
+fn language_commands_match_terraform() {
     let Some(terraform) = std::env::var_os("GROMA_TERRAFORM") else {
         println!("skipped: no terraform");
         return;
@@ -224,7 +224,7 @@ fn the_same_texts_as_terraform() {
 }
 
 #[test]
-fn get_lists_the_root_module_where_no_other_is_called_and_init_leaves_nothing() {
+fn get_records_only_the_root_module_and_init_records_nothing() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
     folder.ok(&["init"]);
@@ -234,14 +234,14 @@ fn get_lists_the_root_module_where_no_other_is_called_and_init_leaves_nothing() 
 }
 
 #[test]
-fn get_lists_the_root_module_of_an_empty_folder_too() {
+fn get_records_the_root_module_of_an_empty_directory() {
     let folder = Folder::new();
     assert_eq!(folder.ok(&["get"]), "");
     assert_eq!(folder.read(".terraform/modules/modules.json"), r#"{"Modules":[{"Key":"","Source":"","Dir":"."}]}"#);
 }
 
 #[test]
-fn init_says_before_the_mistakes_that_nothing_was_begun() {
+fn init_reports_that_nothing_was_initialized_before_errors() {
     let preface = "Terraform encountered problems during initialisation, including problems\nwith the configuration";
     let folder = Folder::new();
     folder.write("main.tf", "foo {}\n");
@@ -266,7 +266,7 @@ fn init_says_before_the_mistakes_that_nothing_was_begun() {
 }
 
 #[test]
-fn a_provider_that_is_only_passed_on_is_needed() {
+fn provider_that_is_only_passed_to_a_module_is_required() {
     let folder = Folder::new();
     folder.write("main.tf", "module \"m\" {\n  source    = \"./m\"\n  providers = { foo = foo }\n}\n");
     folder.write("m/main.tf", "output \"o\" {\n  value = 1\n}\n");
@@ -274,7 +274,7 @@ fn a_provider_that_is_only_passed_on_is_needed() {
 }
 
 #[test]
-fn validate_reads_the_files_of_tests_where_they_are_said_to_be() {
+fn validate_reads_tests_in_the_given_directory() {
     let folder = Folder::new();
     folder.write("main.tf", "");
     folder.write("beside.tftest.hcl", "bogus {\n}\n");
@@ -295,7 +295,7 @@ fn validate_reads_the_files_of_tests_where_they_are_said_to_be() {
 }
 
 #[test]
-fn validate_looks_at_another_folder() {
+fn validate_accepts_another_directory() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"a\" {\n  value = nope\n}\n");
     folder.write("sub/main.tf", "output \"a\" {\n  value = path.module\n}\n");
@@ -321,7 +321,7 @@ fn error_in_json_string_points_to_its_end() {
 }
 
 #[test]
-fn a_removed_block_that_does_not_say_destroys_for_terraform_and_forgets_for_opentofu() {
+fn removed_block_without_lifecycle_destroys_in_tf_and_forgets_in_tofu_files() {
     for (file, is_destroyed) in [("main.tf", true), ("main.tofu", false)] {
         let folder = Folder::new();
         folder.write(file, "resource \"terraform_data\" \"a\" {}\n");
@@ -335,7 +335,7 @@ fn a_removed_block_that_does_not_say_destroys_for_terraform_and_forgets_for_open
 }
 
 #[test]
-fn init_leaves_deprecated_arguments_to_plans() {
+fn init_does_not_report_deprecated_arguments() {
     let folder = Folder::new();
     folder.write("m/main.tf", "variable \"old\" {\n  default    = null\n  deprecated = \"use new\"\n}\n");
     folder.write("main.tf", "module \"m\" {\n  source = \"./m\"\n  old    = 1\n}\n");

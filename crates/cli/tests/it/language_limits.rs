@@ -30,7 +30,7 @@ fn expressions_of_thousands_of_levels_are_planned() {
 }
 
 #[test]
-fn what_is_too_deep_is_one_error() {
+fn excessive_nesting_is_one_error() {
     let folder = Folder::new();
     let deep = |open: &str, count: usize| open.repeat(count);
     let texts = [

@@ -18,7 +18,7 @@ output "y" {
 }
 "#;
 
-const TOLD: [(&str, &str); 4] = [
+const REPORTED: [(&str, &str); 4] = [
     ("Error: Reference to undeclared resource", "on main.tf line 3"),
     ("Error: Unsupported argument", "on main.tf line 6"),
     ("Error: Reference to undeclared input variable", "on main.tf line 9"),
@@ -74,15 +74,15 @@ fn evaluating_commands_report_all_errors_of_validate() {
         [&["validate"], &["plan"], &["apply", "-auto-approve"], &["refresh"], &["destroy", "-auto-approve"]];
     for command in commands {
         let reported = folder.fails(command);
-        for (summary, place) in TOLD {
+        for (summary, place) in REPORTED {
             assert!(reported.contains(summary) && reported.contains(place), "{command:?}: {summary}\n{reported}");
         }
-        assert_eq!(reported.matches("Error: ").count(), TOLD.len(), "{command:?}\n{reported}");
+        assert_eq!(reported.matches("Error: ").count(), REPORTED.len(), "{command:?}\n{reported}");
     }
 }
 
 #[test]
-fn reports_all_errors_without_consequences() {
+fn reports_all_errors_without_cascades() {
     let folder = Folder::new();
     folder.write("main.tf", ALL_KINDS);
     folder.write("m/main.tf", "variable \"in\" {}\noutput \"out\" {\n  value = upper(var.in)\n}\n");
@@ -134,7 +134,7 @@ fn read_only_commands_tolerate_invalid_references() {
 }
 
 #[test]
-fn an_object_is_imported_into_a_configuration_that_is_not_ready_yet() {
+fn import_tolerates_an_incomplete_configuration() {
     let folder = folder();
     assert!(folder.ok(&["import", "terraform_data.a", "known"]).contains("Import successful!"));
     assert!(folder.ok(&["state", "show", "terraform_data.a"]).contains("\"known\""));

@@ -21,6 +21,7 @@ fn steps(main: &str, all: &[&[&str]]) -> (Folder, Vec<String>) {
     for step in all {
         let ran = ours.run(step);
         if let Some(theirs) = &theirs {
+            // Step by step, so that a state that already differs is noticed at the step that wrote it.
             let other = theirs.run(step);
             let (text, other_text) = (normalize_ids(&normalize(&ran.out)), normalize_ids(&normalize(&other.out)));
             assert_eq!(text, other_text, "{step:?}: {}", first_difference(&other_text, &text));
@@ -35,19 +36,22 @@ const APPLY: &[&str] = &["apply", "-auto-approve"];
 const PLAN: &[&str] = &["plan"];
 
 #[test]
-fn pl_26_an_import_block_is_planned_applied_and_then_done() {
+fn pl_26_import_block_is_planned_applied_and_idempotent() {
     let main = "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n";
     let (folder, texts) = steps(main, &[PLAN, APPLY, PLAN]);
+    // An import alone changes nothing; the input that the object lacks makes this an update.
     assert!(texts[0].contains("# (imported from \"abc\")"), "{}", texts[0]);
     assert!(texts[0].contains("Plan: 1 to import, 0 to add, 1 to change, 0 to destroy."), "{}", texts[0]);
     assert!(texts[1].contains("Resources: 1 imported, 0 added, 1 changed, 0 destroyed."), "{}", texts[1]);
+    // The block stays in the configuration, and is no import any more once the object is in the state.
     assert!(texts[2].contains("No changes."), "{}", texts[2]);
     assert!(folder.read("terraform.tfstate").contains("\"id\": \"abc\""));
 }
 
 #[test]
-fn pl_26_a_replacement_of_an_imported_object_is_warned_of() {
+fn pl_26_replacement_of_an_imported_object_is_warned_about() {
     let main = "import {\n  to = terraform_data.a\n  id = \"abc\"\n}\nresource \"terraform_data\" \"a\" {\n  triggers_replace = 1\n}\n";
+    // Objects of this type are imported without what triggers their replacement, so it changes at once.
     let (_, texts) = steps(main, &[PLAN]);
     assert!(texts[0].contains("# Warning: this will destroy the imported resource"), "{}", texts[0]);
 }
@@ -68,7 +72,7 @@ fn pl_26_messages_and_document_of_an_import() {
 }
 
 #[test]
-fn pl_80_import_taint_untaint_and_refresh_as_people_know_them() {
+fn pl_80_import_taint_untaint_and_refresh_match_terraform() {
     let main = "resource \"terraform_data\" \"a\" {\n}\n";
     let (folder, texts) = steps(
         main,
@@ -90,6 +94,7 @@ fn pl_80_import_taint_untaint_and_refresh_as_people_know_them() {
     assert!(folder.path("terraform.tfstate.backup").exists());
     assert!(folder.fails(&["untaint", "terraform_data.a"]).contains("Resource instance is not tainted"));
     assert!(folder.fails(&["taint", "terraform_data.no"]).contains("No such resource instance"));
+    // With this flag a missing instance only gets a warning.
     folder.ok(&["taint", "-allow-missing", "terraform_data.no"]);
     assert!(folder.fails(&["import", "terraform_data.no", "x"]).contains("does not exist in the configuration"));
 }
@@ -98,6 +103,7 @@ fn pl_80_import_taint_untaint_and_refresh_as_people_know_them() {
 fn import_config_keeps_state_in_working_directory() {
     let folder = Folder::new();
     folder.write("sub/main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    // The option names where the configuration is; the state stays where the command runs.
     folder.ok(&["import", "-config=sub", "terraform_data.a", "x1"]);
     assert!(folder.path("terraform.tfstate").exists());
     assert!(!folder.path("sub/terraform.tfstate").exists());
@@ -136,33 +142,36 @@ resource "terraform_data" "a" {
 "#;
 
 #[test]
-fn provisioners_run_when_an_object_is_created_and_before_it_is_destroyed() {
+fn provisioners_run_after_creation_and_before_destruction() {
     let (_, texts) = steps(PROVISIONED, &[APPLY, PLAN, &["destroy", "-auto-approve"]]);
     assert!(texts[0].contains("terraform_data.a (local-exec): hello"), "{}", texts[0]);
     assert!(texts[0].contains("terraform_data.a (local-exec): wrong"), "{}", texts[0]);
+    // The provisioner prints a sensitive value, so all of its output is hidden.
     assert!(!texts[0].contains("hidden-word"), "{}", texts[0]);
     assert!(texts[2].contains("terraform_data.a (local-exec): bye in"), "{}", texts[2]);
 }
 
 #[test]
-fn a_failing_creation_provisioner_leaves_the_object_tainted() {
+fn failing_creation_provisioner_taints_the_object() {
     let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"echo partly; exit 4\"\n  }\n}\n";
     let (folder, texts) = steps(main, &[APPLY, PLAN]);
     assert!(texts[0].contains("exit status 4"), "{}", texts[0]);
     assert!(texts[1].contains("is tainted, so must be replaced"), "{}", texts[1]);
+    // The object exists although its provisioner failed, and what was not set up is to be replaced.
     assert!(folder.read("terraform.tfstate").contains("\"status\": \"tainted\""));
 }
 
 #[test]
-fn a_failing_destruction_provisioner_keeps_the_object() {
+fn failing_destruction_provisioner_keeps_the_object() {
     let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    when = destroy\n    command = \"exit 7\"\n  }\n}\n";
     let (folder, texts) = steps(main, &[APPLY, &["destroy", "-auto-approve"]]);
     assert!(texts[1].contains("exit status 7"), "{}", texts[1]);
+    // A provisioner that failed may not have cleaned up; the object must stay for another attempt.
     assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
 }
 
 #[test]
-fn a_provisioner_that_is_not_there_is_found_before_anything_is_done() {
+fn unknown_provisioner_is_reported_before_any_change() {
     let main = "resource \"terraform_data\" \"a\" {\n  provisioner \"other\" {\n    content = \"x\"\n  }\n}\n";
     let folder = Folder::new();
     folder.write("main.tf", main);
@@ -170,14 +179,16 @@ fn a_provisioner_that_is_not_there_is_found_before_anything_is_done() {
 }
 
 #[test]
-fn objects_are_imported_into_blocks_that_are_written_only_afterwards() {
+fn objects_are_imported_into_invalid_blocks() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
         "resource \"terraform_data\" \"a\" {\n  nonsense = 1\n}\nresource \"terraform_data\" \"b\" {\n  nonsense = 2\n}\n",
     );
     let said = folder.ok(&["import", "terraform_data.a", "x1"]);
+    // The plan behind the import covers one resource, without the usual warning about partial plans.
     assert!(said.contains("Import successful!") && !said.contains("targeting"), "{said}");
+    // The arguments of neither resource are evaluated, so their errors do not stand in the way.
     assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
     assert!(folder.fails(&["plan"]).contains("Unsupported argument"));
 }
@@ -193,7 +204,7 @@ fn an_import_needs_a_configuration_and_a_managed_resource() {
 }
 
 #[test]
-fn pl_25_an_object_that_has_moved_and_is_let_go_of_says_where_it_was() {
+fn pl_25_moved_and_forgotten_object_shows_its_previous_address() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(APPLY);
@@ -201,6 +212,7 @@ fn pl_25_an_object_that_has_moved_and_is_let_go_of_says_where_it_was() {
     let removed = "removed {\n  from = terraform_data.b\n  lifecycle {\n    destroy = false\n  }\n}\n";
     folder.write("main.tf", &format!("{moved}{removed}"));
     let shown = folder.ok(PLAN);
+    // The address of the `removed` block is that after the move.
     assert!(shown.contains(" # terraform_data.b will no longer be managed"), "{shown}");
     assert!(shown.contains("\n  # (moved from terraform_data.a)\n"), "{shown}");
 }
@@ -209,6 +221,7 @@ fn pl_25_an_object_that_has_moved_and_is_let_go_of_says_where_it_was() {
 fn an_id_may_begin_with_a_dash() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
+    // Only the first arguments are options: after the address, anything is an id.
     assert!(folder.fails(&["import", "-bogus", "terraform_data.a", "x"]).contains("not defined: -bogus"));
     assert!(folder.ok(&["import", "-input=false", "terraform_data.a", "-iH=pW"]).contains("[id=-iH=pW]"));
 }

@@ -10,7 +10,7 @@ const STATES: [(&str, &str); 3] = [
     ("format 3", include_str!("../../../state/src/file/fixtures/format_3.json")),
 ];
 
-/// What Terraform 0.11 knew of one object.
+/// The attributes of one object in a state of Terraform 0.11.
 const TERRAFORM_0_11: &str = r#"{
     "version": 3,
     "terraform_version": "0.11.14",
@@ -41,7 +41,7 @@ const TERRAFORM_0_11: &str = r#"{
 "#;
 
 #[test]
-fn terraform_reads_the_same_in_them() {
+fn terraform_reads_old_states_alike() {
     let Some(program) = terraform() else { return };
     for (name, state) in STATES {
         let (ours, theirs) = (Folder::new(), Folder::for_program(&program));
@@ -89,7 +89,7 @@ fn terraform_0_11_object_moves_to_another_type() {
 }
 
 #[test]
-fn a_provider_without_a_namespace_has_to_be_named_before_init() {
+fn provider_without_namespace_must_be_replaced_before_init() {
     let folder = Folder::new();
     folder.write("terraform.tfstate", TERRAFORM_0_11).write("main.tf", "output \"size\" { value = \"big\" }");
     let problem = folder.fails(&["init"]).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -105,7 +105,7 @@ fn a_provider_without_a_namespace_has_to_be_named_before_init() {
 }
 
 #[test]
-fn a_provider_without_a_namespace_in_the_state_of_opentofu_is_named_alike() {
+fn provider_without_namespace_in_opentofu_state_is_reported_alike() {
     let folder = Folder::new();
     let state = r#"{
         "version": 4, "terraform_version": "1.12.6", "serial": 3, "lineage": "savanna", "outputs": {},

@@ -98,7 +98,7 @@ impl Drop for Terminal {
     }
 }
 
-/// What is on the screen at the end: live lines are drawn over.
+/// The screen at the end: live lines are overwritten.
 fn screen(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     let mut row = 0;
@@ -176,7 +176,7 @@ fn is_live(line: &str) -> bool {
 }
 
 #[test]
-fn what_runs_has_a_live_line_and_what_is_done_a_plain_one() {
+fn running_operations_have_live_lines() {
     let folder = slow("1500ms");
     let terminal = Terminal::run(&folder, &["apply", "-auto-approve"]);
     let all = |text: &str| {
@@ -201,7 +201,7 @@ fn what_runs_has_a_live_line_and_what_is_done_a_plain_one() {
 }
 
 #[test]
-fn control_c_lets_what_runs_finish_and_saves_it() {
+fn control_c_cancels_requests_and_starts_nothing_else() {
     let folder = slow("2s");
     let mut terminal = Terminal::run(&folder, &["apply", "-auto-approve"]);
     terminal.until(|text| screen(text).iter().filter(|line| is_live(line)).count() == 3);
@@ -211,14 +211,14 @@ fn control_c_lets_what_runs_finish_and_saves_it() {
     let (code, text) = terminal.end();
     assert_eq!(code, 1, "{text}");
     let left = screen(&text).join("\n");
-    assert_eq!(left.matches(": Creation complete after ").count(), 3, "{left}");
-    assert_eq!(addresses(&folder), ["awscc_sqs_queue.slow"; 3], "what comes after was not begun");
+    assert_eq!(left.matches(": Creation errored after ").count(), 3, "{left}");
+    assert!(addresses(&folder).is_empty(), "cancelled requests leave no objects, and their user was not started");
     let again = folder.ok(&["apply", "-auto-approve"]);
-    assert!(again.contains("Resources: 1 added, 0 changed, 0 destroyed."), "{again}");
+    assert!(again.contains("Resources: 4 added, 0 changed, 0 destroyed."), "{again}");
 }
 
 #[test]
-fn control_c_twice_ends_it_now_and_loses_nothing() {
+fn second_control_c_stops_immediately_without_loss() {
     let folder = slow("8s");
     let mut terminal = Terminal::run(&folder, &["apply", "-auto-approve"]);
     terminal.until(|text| screen(text).iter().filter(|line| is_live(line)).count() == 3);
@@ -239,7 +239,7 @@ fn control_c_twice_ends_it_now_and_loses_nothing() {
 }
 
 #[test]
-fn at_the_question_control_c_and_control_d_change_nothing() {
+fn control_c_and_control_d_at_the_prompt_change_nothing() {
     for (key, said) in [(CONTROL_C, "error asking for approval: interrupted"), (CONTROL_D, "asking for approval: EOF")]
     {
         let folder = slow("0s");
@@ -254,7 +254,7 @@ fn at_the_question_control_c_and_control_d_change_nothing() {
 }
 
 #[test]
-fn a_person_answers_questions() {
+fn prompts_are_answered() {
     let folder = slow("0s");
     folder.write(
         "more.tf",
@@ -272,7 +272,7 @@ fn a_person_answers_questions() {
 }
 
 #[test]
-fn an_interrupt_gives_up_a_line_of_the_console_and_what_is_typed_ahead_stays() {
+fn interrupt_discards_only_the_current_console_line() {
     let folder = Folder::new();
     folder.write("main.tf", "");
     let mut terminal = Terminal::run(&folder, &["console"]);
@@ -290,7 +290,7 @@ fn an_interrupt_gives_up_a_line_of_the_console_and_what_is_typed_ahead_stays() {
 }
 
 #[test]
-fn the_console_completes_remembers_and_goes_on_while_a_bracket_is_open() {
+fn console_has_completion_history_and_continuation_lines() {
     let folder = Folder::new();
     folder.write("main.tf", "locals {\n  greeting = \"hello\"\n}\n");
     let mut terminal = Terminal::run(&folder, &["console"]);
@@ -308,7 +308,7 @@ fn the_console_completes_remembers_and_goes_on_while_a_bracket_is_open() {
 }
 
 #[test]
-fn hostile_values_do_not_steer_the_terminal() {
+fn hostile_values_do_not_control_the_terminal() {
     use crate::terminal_safety::{acts, configuration};
     let folder = Folder::new();
     folder.write("main.tf", &configuration());
@@ -322,7 +322,7 @@ fn hostile_values_do_not_steer_the_terminal() {
     for arguments in runs {
         let (code, text) = Terminal::run(&folder, arguments).end();
         assert_eq!(code, 0, "{text}");
-        // What is left once the program's own colors and the drawing of its live lines are gone.
+        // The text without the program's own colors and cursor movements.
         let mut rest = text.clone();
         for tone in ["0", "1", "4", "31", "32", "33", "36", "90"] {
             rest = rest.replace(&format!("\x1b[{tone}m"), "");

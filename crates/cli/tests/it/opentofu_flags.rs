@@ -20,12 +20,12 @@ output "o" {
 
 /// The messages in a file, by their types; what has none is told as it is.
 fn messages(folder: &Folder, file: &str) -> Vec<String> {
-    let told = |line: &str| {
+    let reported = |line: &str| {
         let message: Value = serde_json::from_str(line).unwrap();
         let kind = message.get("type").unwrap_or(&message["@message"]);
         kind.as_str().unwrap().to_owned()
     };
-    folder.read(file).lines().map(told).collect()
+    folder.read(file).lines().map(reported).collect()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn json_into_writes_messages_in_addition_to_text() {
     assert_eq!(messages(&folder, "plan.json"), ["version", "planned_change", "change_summary", "outputs"]);
     let shown = folder.ok(&["apply", "-auto-approve", "-json-into=apply.json"]);
     assert!(shown.contains("terraform_data.a: Creating...") && shown.contains("Apply complete!"), "{shown}");
-    let told = [
+    let reported = [
         "version",
         "planned_change",
         "change_summary",
@@ -47,10 +47,11 @@ fn json_into_writes_messages_in_addition_to_text() {
         "change_summary",
         "outputs",
     ];
-    assert_eq!(messages(&folder, "apply.json"), told);
+    assert_eq!(messages(&folder, "apply.json"), reported);
     let refreshed = folder.ok(&["refresh", "-json-into=refresh.json"]);
     assert!(refreshed.contains("Refreshing state..."), "{refreshed}");
     assert_eq!(messages(&folder, "refresh.json"), ["version", "refresh_start", "refresh_complete", "outputs"]);
+    // The outputs are gone with the objects, so no message about them follows.
     folder.ok(&["destroy", "-auto-approve", "-json-into=destroy.json"]);
     assert!(messages(&folder, "destroy.json").ends_with(&["apply_complete".to_owned(), "change_summary".to_owned()]));
 }
@@ -61,6 +62,7 @@ fn diagnostics_appear_in_both_outputs() {
     folder.write("main.tf", "output \"o\" {\n  value = nosuch\n}\n");
     let ran = folder.run(&["plan", "-json-into=plan.json"]);
     assert!(ran.code == 1 && ran.err.contains("Error: Invalid reference"), "{ran:?}");
+    // The file gets a message of the failure, and ends there: no summary of changes.
     assert_eq!(messages(&folder, "plan.json"), ["version", "diagnostic"]);
     let ran = folder.run(&["validate", "-json-into=validate.json"]);
     assert!(ran.code == 1 && ran.err.contains("Error: Invalid reference"), "{ran:?}");
@@ -78,13 +80,14 @@ fn json_into_requires_writable_file_and_excludes_json() {
             .contains("-json-into file no/such/folder cannot be written")
     );
     for command in ["plan", "validate", "output", "show"] {
+        // The two flags contradict each other: one makes standard output JSON, the other keeps it text.
         let ran = folder.run(&[command, "-json", "-json-into=both.json"]);
         assert!(ran.code == 1 && format!("{}{}", ran.out, ran.err).contains("Invalid output format"), "{ran:?}");
     }
 }
 
 #[test]
-fn documents_go_to_a_file_that_only_its_owner_reads() {
+fn json_into_file_is_readable_only_by_its_owner() {
     let folder = Folder::new();
     folder.write("main.tf", SECRET);
     folder.ok(&["apply", "-auto-approve"]);
@@ -107,26 +110,26 @@ fn documents_go_to_a_file_that_only_its_owner_reads() {
 }
 
 #[test]
-fn every_command_that_does_something_tells_it_as_messages() {
+fn json_into_works_with_all_changing_commands() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {}\n");
     folder.ok(&["init", "-json-into=init.json"]);
     assert_eq!(messages(&folder, "init.json").last().unwrap(), "init_output");
     folder.ok(&["apply", "-auto-approve"]);
-    let told = |arguments: &[&str]| -> Vec<String> {
+    let reported = |arguments: &[&str]| -> Vec<String> {
         let mut with_file = arguments.to_vec();
         with_file.insert(arguments.len().min(2), "-json-into=told.json");
         folder.ok(&with_file);
         messages(&folder, "told.json")
     };
-    assert_eq!(told(&["state", "list"]), ["version", "resource_address", "resource_address"]);
-    assert_eq!(told(&["workspace", "list"]), ["version", "workspace_list"]);
-    let moved = told(&["state", "mv", "terraform_data.b", "terraform_data.c"]);
+    assert_eq!(reported(&["state", "list"]), ["version", "resource_address", "resource_address"]);
+    assert_eq!(reported(&["workspace", "list"]), ["version", "workspace_list"]);
+    let moved = reported(&["state", "mv", "terraform_data.b", "terraform_data.c"]);
     assert_eq!(
         moved[..3],
         ["version", "Move \"terraform_data.b\" to \"terraform_data.c\"", "Successfully moved 1 object(s)."]
     );
-    assert_eq!(told(&["state", "rm", "terraform_data.c"])[1], "Removed terraform_data.c");
+    assert_eq!(reported(&["state", "rm", "terraform_data.c"])[1], "Removed terraform_data.c");
     folder.ok(&["taint", "-json-into=told.json", "terraform_data.a"]);
     assert_eq!(messages(&folder, "told.json")[1], "Resource instance terraform_data.a has been marked as tainted.");
     folder.ok(&["import", "-json-into=told.json", "terraform_data.b", "id"]);
@@ -138,7 +141,7 @@ fn every_command_that_does_something_tells_it_as_messages() {
 }
 
 #[test]
-fn the_console_writes_its_answers_down() {
+fn console_records_its_results() {
     let folder = Folder::new();
     folder.write("main.tf", "");
     assert_eq!(folder.run_with_input(&["console", "-json-into=told.json"], "1 + 1\n").out, "2\n");
@@ -146,7 +149,7 @@ fn the_console_writes_its_answers_down() {
 }
 
 #[test]
-fn secrets_are_shown_only_to_who_asks_for_them() {
+fn show_sensitive_reveals_values() {
     let folder = Folder::new();
     folder.write("main.tf", SECRET);
     let plan = folder.ok(&["plan", "-show-sensitive", "-json-into=plan.json"]);
@@ -167,7 +170,7 @@ fn secrets_are_shown_only_to_who_asks_for_them() {
 }
 
 #[test]
-fn who_wants_it_concise_sees_no_progress() {
+fn concise_omits_progress() {
     let folder = Folder::new();
     let text =
         "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"echo hello\"\n  }\n}\n";
@@ -234,7 +237,7 @@ output "far" {
 }
 "#,
         );
-    let places = |wanted: &str| -> Vec<String> {
+    let locations = |wanted: &str| -> Vec<String> {
         let option = format!("-deprecation=module:{wanted}");
         let shown = folder.ok(&["plan", "-consolidate-warnings=false", &option]);
         shown.lines().filter(|line| line.starts_with("  on ")).map(str::to_owned).collect()
@@ -244,19 +247,19 @@ output "far" {
         "  on main.tf line 8, in module \"far\":",
         "  on main.tf line 11, in output \"here\":",
     ];
-    assert_eq!(places("local"), local);
-    let all = places("all");
+    assert_eq!(locations("local"), local);
+    let all = locations("all");
     assert_eq!(all.len(), 5, "{all:?}");
     assert!(all.contains(&"  on .terraform/modules/far/main.tf line 11, in module \"inner\":".to_owned()), "{all:?}");
-    assert_eq!(places("none"), [""; 0]);
-    let told = folder.ok(&["validate", "-json", "-deprecation=module:none"]);
-    assert!(told.contains("\"warning_count\": 0"), "{told}");
+    assert_eq!(locations("none"), [""; 0]);
+    let reported = folder.ok(&["validate", "-json", "-deprecation=module:none"]);
+    assert!(reported.contains("\"warning_count\": 0"), "{reported}");
     let wrong = folder.fails(&["plan", "-deprecation=nonsense"]);
     assert!(wrong.contains("invalid value \"nonsense\" for flag -deprecation"), "{wrong}");
 }
 
 #[test]
-fn workspaces_are_where_variables_on_the_command_line_say() {
+fn workspace_commands_use_command_line_variables() {
     let folder = Folder::new();
     let text = "variable \"at\" {}\nterraform {\n  backend \"local\" {\n    workspace_dir = var.at\n  }\n}\n";
     folder.write("main.tf", text);
@@ -270,7 +273,7 @@ fn workspaces_are_where_variables_on_the_command_line_say() {
 }
 
 #[test]
-fn every_command_takes_the_option_about_deprecations() {
+fn all_commands_accept_the_deprecation_flag() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
     for command in ["init", "plan", "refresh", "graph", "output", "show", "providers"] {
@@ -279,7 +282,7 @@ fn every_command_takes_the_option_about_deprecations() {
 }
 
 #[test]
-fn the_console_takes_options_about_locks() {
+fn console_accepts_lock_flags() {
     let folder = Folder::new();
     folder.write("main.tf", "locals {\n  a = 1\n}\n");
     for option in ["-lock=false", "-lock-timeout=5s"] {
@@ -289,7 +292,7 @@ fn the_console_takes_options_about_locks() {
 }
 
 #[test]
-fn a_destroy_that_leaves_objects_behind_is_no_error() {
+fn destroy_that_forgets_objects_succeeds() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  lifecycle {\n    destroy = false\n  }\n}\n");
     folder.ok(&["apply", "-auto-approve"]);

@@ -24,7 +24,7 @@ fn plan_without_b(arguments: &str, prevent: &str) -> Option<String> {
 }
 
 #[test]
-fn prevent_destroy_follows_from_what_the_call_passes() {
+fn prevent_destroy_of_removed_instance_uses_call_arguments() {
     let forbidden = "Instance cannot be destroyed";
     let undecided = "Invalid value for prevent_destroy";
     for (arguments, prevent, problem) in [

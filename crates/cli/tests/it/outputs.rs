@@ -31,7 +31,8 @@ fn is_pipe(path: &Path) -> bool {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_below_standard_output_is_an_error_of_every_command() {
+fn failed_write_to_standard_output_fails_every_command() {
+    // With a device that is always full, the first write fails, or the flush at the end.
     let folder = applied();
     let commands: [&[&str]; 17] = [
         &["-help"],
@@ -66,17 +67,18 @@ fn a_full_disk_below_standard_output_is_an_error_of_every_command() {
 }
 
 #[test]
-fn a_reader_that_wants_no_more_is_no_error() {
+fn closed_pipe_is_not_an_error() {
     let folder = applied();
     for arguments in [&["show", "-json"][..], &["plan"], &["metadata", "functions", "-json"]] {
         let mut child = folder.command(arguments).spawn().unwrap();
+        // As `head` closes it once it has the lines it wants.
         drop(child.stdout.take());
         assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");
     }
 }
 
 #[test]
-fn a_plan_goes_through_a_pipe() {
+fn plan_is_written_to_a_pipe() {
     let folder = applied();
     folder.write("main.tf", &OUTPUT.replace("\"x\"", "\"y\""));
     let pipe = pipe(&folder);
@@ -90,16 +92,18 @@ fn a_plan_goes_through_a_pipe() {
     };
     folder.ok(&["plan", "-out=pipe"]);
     std::fs::write(folder.path("plan"), reader.join().unwrap()).unwrap();
+    // A file that is written aside and renamed would replace the pipe with a file.
     assert!(is_pipe(&pipe));
     let applied = folder.ok(&["apply", "plan"]);
     assert!(applied.contains("1 changed"), "{applied}");
 }
 
 #[test]
-fn a_state_is_not_written_into_a_pipe_and_nothing_is_made() {
+fn state_path_that_is_a_pipe_is_rejected_before_changes() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     let pipe = pipe(&folder);
+    // A state cannot be read back from a pipe, so nothing may be created that it would have to record.
     let reported = folder.fails(&["apply", "-auto-approve", "-state-out=pipe"]);
     assert!(reported.contains("is a device or a pipe") && reported.contains("Nothing was changed"), "{reported}");
     assert!(is_pipe(&pipe));
@@ -111,6 +115,7 @@ fn suggested_commands_work_where_they_are_printed() {
     let folder = Folder::new().with("GROMA_PERSONA", "groma");
     folder.write("sub dir/main.tf", OUTPUT);
     let reported = folder.ok(&["-chdir=sub dir", "plan", "-out=../p"]);
+    // The command is run by a shell as printed: the directory's blank must be quoted, and the plan found from there.
     let suggested = reported.lines().rev().find(|line| line.contains(" apply ")).unwrap().trim();
     assert_eq!(suggested, "groma -chdir='sub dir' apply \"../p\"");
     let command = suggested.replacen("groma", env!("CARGO_BIN_EXE_groma"), 1);
@@ -124,6 +129,7 @@ fn a_removed_working_directory_is_an_error() {
     let gone = folder.path("gone");
     std::fs::create_dir(&gone).unwrap();
     let program = env!("CARGO_BIN_EXE_groma");
+    // The shell's own directory is removed before the program starts in it.
     let script = format!("rmdir \"$PWD\" && exec {program} destroy -auto-approve");
     let output = Command::new("sh").args(["-c", &script]).current_dir(&gone).stdin(Stdio::null()).output().unwrap();
     let reported = String::from_utf8_lossy(&output.stderr);
@@ -144,7 +150,7 @@ fn directory_as_plan_file_gets_advice() {
 }
 
 #[test]
-fn a_plugin_directory_that_does_not_exist_is_refused() {
+fn missing_plugin_directory_is_rejected() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     for given in ["-plugin-dir=nope", "-plugin-dir=main.tf"] {
@@ -154,21 +160,23 @@ fn a_plugin_directory_that_does_not_exist_is_refused() {
 }
 
 #[test]
-fn an_unreadable_selected_workspace_is_not_the_default_one() {
+fn unreadable_workspace_selection_is_an_error() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     std::fs::create_dir_all(folder.path(".terraform")).unwrap();
+    // A byte that no UTF-8 text contains.
     std::fs::write(folder.path(".terraform/environment"), b"\xff").unwrap();
     let reported = folder.fails(&["plan"]);
     assert!(reported.contains("Error: Failed to read the selected workspace"), "{reported}");
 }
 
 #[test]
-fn a_log_that_cannot_be_had_as_asked_for_is_reported() {
+fn unusable_log_settings_are_reported() {
     let run = |level: &str, path: &str| {
         let folder = Folder::new().with("TF_LOG", level).with("TF_LOG_PATH", path);
         folder.run(&["version"])
     };
+    // A log that cannot be opened does not stop the command: the log goes to standard error instead.
     let ran = run("info", "no/such/folder/log");
     assert_eq!(ran.code, 0);
     assert!(

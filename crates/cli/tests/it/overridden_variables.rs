@@ -24,6 +24,7 @@ resource "terraform_data" "it" {
 
 /// A text without the line breaks that fit it to the terminal.
 fn flowing(text: &str) -> String {
+    // Messages are wrapped at the terminal's width, which may split what is searched for.
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -40,11 +41,13 @@ fn is_applied(folder: &Folder) -> bool {
 }
 
 #[test]
-fn options_that_a_saved_plan_would_ignore_are_refused() {
+fn variables_that_a_saved_plan_ignores_are_rejected() {
     let cases: [(&[&str], &[&str], &str); 4] = [
         (&["-var=text=1"], &["-var=text=9"], "var.text = \"1\", but -var sets it to \"9\""),
+        // The plan used the default: a value that differs from it would be ignored as well.
         (&[], &["-var=text=9"], "var.text = \"from the default\", but -var sets it to \"9\""),
         (&["-var=text=1"], &["-var-file=other.tfvars"], "but -var-file=other.tfvars sets it to \"9\""),
+        // The given text is no number, and is shown as it was given.
         (&[], &["-var=number=six"], "var.number = 5, but -var sets it to \"six\""),
     ];
     for (planning, applying, expected) in cases {
@@ -58,9 +61,10 @@ fn options_that_a_saved_plan_would_ignore_are_refused() {
 }
 
 #[test]
-fn options_that_say_what_the_saved_plan_says_are_fine() {
+fn variables_equal_to_those_of_the_saved_plan_are_accepted() {
     let cases: [(&[&str], &[&str]); 3] = [
         (&["-var=text=1"], &["-var=text=1"]),
+        // Values are compared after their conversion to the variable's type.
         (&["-var=number=5"], &["-var=number=5.0"]),
         (&[], &["-var=text=from the default"]),
     ];
@@ -72,7 +76,8 @@ fn options_that_say_what_the_saved_plan_says_are_fine() {
 }
 
 #[test]
-fn environment_variables_that_a_saved_plan_ignores_are_warned_of() {
+fn environment_variables_that_a_saved_plan_ignores_are_warned_about() {
+    // Unlike options, an environment variable may be set for other commands, so it is no error.
     let folder = planned(&["-var=text=1"]);
     let reported =
         flowing(&folder.also_for(env!("CARGO_BIN_EXE_groma").as_ref()).with("TF_VAR_text", "9").ok(&["apply", "plan"]));
@@ -81,20 +86,22 @@ fn environment_variables_that_a_saved_plan_ignores_are_warned_of() {
         reported.contains("var.text = \"1\", but the environment variable TF_VAR_text sets it to \"9\""),
         "{reported}"
     );
+    // The planned value was applied, as the warning said.
     assert!(folder.read("terraform.tfstate").contains("\"1\""));
     let same = planned(&["-var=text=1"]).with("TF_VAR_text", "1").with("TF_VAR_number", "5");
     assert!(!same.ok(&["apply", "plan"]).contains("Warning"));
 }
 
 #[test]
-fn files_that_are_read_of_their_own_accord_may_say_something_else() {
+fn automatic_variable_files_may_differ_from_the_saved_plan() {
     let folder = planned(&["-var=text=1"]);
+    // Nobody chose this file for the apply; it was as likely written after the plan for the next one.
     folder.write("terraform.tfvars", "text = \"9\"\n");
     assert!(!folder.ok(&["apply", "plan"]).contains("Warning"));
 }
 
 #[test]
-fn neither_value_of_a_sensitive_variable_is_shown() {
+fn values_of_sensitive_variables_are_not_shown() {
     let folder = planned(&["-var=secret=s3cret-one"]);
     let reported = folder.fails(&["apply", "-var=secret=s3cret-two", "plan"]);
     assert!(reported.contains("(sensitive value)") && !reported.contains("s3cret"), "{reported}");
@@ -108,7 +115,7 @@ mod bytes {
     use super::*;
 
     /// What the program says, with an environment variable and arguments that are not valid UTF-8.
-    fn told(folder: &Folder, arguments: &[&str], variable: (&str, &[u8]), more: &[&[u8]]) -> (bool, String) {
+    fn reported(folder: &Folder, arguments: &[&str], variable: (&str, &[u8]), more: &[&[u8]]) -> (bool, String) {
         let mut command = folder.command(arguments);
         command.env(variable.0, OsStr::from_bytes(variable.1)).args(more.iter().map(|word| OsStr::from_bytes(word)));
         let output = command.output().unwrap();
@@ -117,42 +124,44 @@ mod bytes {
     }
 
     #[test]
-    fn values_of_the_environment_that_are_not_utf_8_are_refused() {
+    fn environment_values_that_are_not_utf_8_are_rejected() {
         let folder = Folder::new();
         folder.write("main.tf", VARIABLES);
-        let (_, text) = told(&folder, &["plan"], ("TF_VAR_text", b"s3cret\xff"), &[]);
+        // The value may be a secret: the message names the variable only.
+        let (_, text) = reported(&folder, &["plan"], ("TF_VAR_text", b"s3cret\xff"), &[]);
         assert!(text.contains("The value of the environment variable TF_VAR_text is not valid UTF-8"), "{text}");
         assert!(!text.contains("s3cret"), "{text}");
         for name in ["TF_CLI_ARGS", "TF_CLI_ARGS_plan", "TF_WORKSPACE", "TF_REATTACH_PROVIDERS"] {
-            let (is_good, text) = told(&folder, &["plan"], (name, b"\xff"), &[]);
+            let (is_good, text) = reported(&folder, &["plan"], (name, b"\xff"), &[]);
             assert!(!is_good && text.contains(&format!("The value of {name} is not valid UTF-8")), "{text}");
         }
-        let (is_good, text) = told(&folder, &["plan"], ("TF_VAR_other", b"\xff"), &[]);
+        // A variable of the environment that the configuration does not declare is never read.
+        let (is_good, text) = reported(&folder, &["plan"], ("TF_VAR_other", b"\xff"), &[]);
         assert!(is_good, "{text}");
     }
 
     #[test]
-    fn a_data_directory_may_be_any_bytes() {
+    fn data_directory_need_not_be_utf_8() {
         let folder = Folder::new();
         folder.write("main.tf", VARIABLES);
-        let (is_good, text) = told(&folder, &["workspace", "new", "blue"], ("TF_DATA_DIR", b"data\xff"), &[]);
+        let (is_good, text) = reported(&folder, &["workspace", "new", "blue"], ("TF_DATA_DIR", b"data\xff"), &[]);
         assert!(is_good, "{text}");
         assert!(folder.path("").join(OsStr::from_bytes(b"data\xff")).join("environment").exists());
-        let (_, text) = told(&folder, &["workspace", "show"], ("TF_DATA_DIR", b"data\xff"), &[]);
+        let (_, text) = reported(&folder, &["workspace", "show"], ("TF_DATA_DIR", b"data\xff"), &[]);
         assert_eq!(text, "blue");
     }
 
     #[test]
-    fn the_argument_that_is_not_utf_8_is_named() {
+    fn argument_that_is_not_utf_8_is_named() {
         let folder = Folder::new();
         folder.write("main.tf", VARIABLES);
-        let (is_good, text) = told(&folder, &["plan"], ("X", b""), &[b"-var", b"text=s3cret\xff"]);
+        let (is_good, text) = reported(&folder, &["plan"], ("X", b""), &[b"-var", b"text=s3cret\xff"]);
         assert!(!is_good && text.contains("the value of -var for the variable \"text\" is not valid UTF-8"), "{text}");
         assert!(!text.contains("s3cret"), "{text}");
     }
 
     #[test]
-    fn an_answer_that_is_not_utf_8_is_no_value() {
+    fn answer_that_is_not_utf_8_is_rejected() {
         use std::io::Write;
         let folder = Folder::new();
         folder.write("main.tf", "variable \"asked\" {}\n");

@@ -80,7 +80,7 @@ fn uses_names(folder: &Folder, product: &str, command: &str) {
 }
 
 #[test]
-fn groma_calls_itself_groma() {
+fn groma_persona_uses_its_own_name() {
     uses_names(&folder(CONFIGURATION, ""), "Groma", "groma");
     uses_names(&folder(CONFIGURATION, "groma"), "Groma", "groma");
     says(&folder(NOT_INSTALLED, "").fails(&["validate"]), &["Missing required provider", "run: groma init"]);
@@ -113,7 +113,7 @@ fn copy_selects_persona() {
 }
 
 #[test]
-fn text_differs_in_names_only() {
+fn personas_differ_only_in_names() {
     let texts = PERSONAS.map(|persona| {
         let folder = folder(CONFIGURATION, persona);
         let runs = [
@@ -206,7 +206,7 @@ fn json_is_the_same_in_every_persona() {
 }
 
 #[test]
-fn json_beside_text_is_the_same_in_every_persona() {
+fn json_into_file_is_the_same_in_every_persona() {
     for arguments in [&["init", "-json-into=file"][..], &["plan", "-json-into=file"]] {
         let found = same(CONFIGURATION, arguments, |folder, ran| (ran.code, messages(&folder.read("file"))));
         assert!(found.1.len() > 1, "{arguments:?}");

@@ -57,7 +57,7 @@ fn by(key: &str) -> String {
 }
 
 #[test]
-fn the_state_keeps_which_instance_manages_each_object() {
+fn state_records_the_provider_instance_of_each_object() {
     let folder = folder();
     folder.ok(&["plan", "-out=saved"]);
     folder.ok(&["apply", "saved"]);
@@ -94,7 +94,7 @@ fn the_state_keeps_which_instance_manages_each_object() {
 }
 
 #[test]
-fn the_first_provider_instances_of_a_state_are_kept_too() {
+fn first_provider_instances_are_recorded() {
     let folder = Folder::new();
     let before = "resource \"terraform_data\" \"before\" {}\n";
     folder.write("main.tf", before);
@@ -119,7 +119,7 @@ fn removed_provider_instance_error_names_its_users() {
         said.contains("│ with terraform_data.x[\"two\"],") || said.contains("with terraform_data.x[\"two\"],"),
         "{said}"
     );
-    assert!(said.contains("there is only \"a\"."), "{said}");
+    assert!(said.contains("has only the key \"a\"."), "{said}");
     let said = folder.fails(&["plan", "-no-color", "-var=places=[\"a\"]", "-var=objects={one=\"a\"}"]);
     assert!(
         said.contains("terraform_data.x[\"two\"]") && said.contains("module.m[\"two\"].terraform_data.y"),
@@ -131,7 +131,7 @@ fn removed_provider_instance_error_names_its_users() {
 }
 
 #[test]
-fn opentofu_goes_on_with_the_state_and_gives_it_back() {
+fn provider_instances_are_shared_with_opentofu() {
     let Some(tofu) = std::env::var_os("GROMA_TOFU").map(PathBuf::from) else {
         println!("skipped: no OpenTofu");
         return;
@@ -151,7 +151,7 @@ fn opentofu_goes_on_with_the_state_and_gives_it_back() {
 }
 
 #[test]
-fn instances_do_not_depend_on_the_time_of_a_plan() {
+fn provider_instances_must_not_depend_on_plan_time() {
     let folder = Folder::new();
     folder.write(
         "main.tf",

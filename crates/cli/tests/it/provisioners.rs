@@ -1,11 +1,12 @@
-//! Provisioners end to end: interrupts and SSH.
+//! Provisioners end to end: validation, interrupts and SSH.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, background};
+use crate::common;
+use crate::common::Folder;
 
 const APPLY: &[&str] = &["apply", "-auto-approve", "-no-color"];
 
@@ -20,7 +21,7 @@ fn is_tainted(folder: &Folder) -> bool {
 }
 
 #[test]
-fn an_interrupt_reaches_the_command_with_its_children_and_the_object_stays_tainted() {
+fn interrupt_reaches_child_processes_and_leaves_the_object_tainted() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -47,12 +48,12 @@ fn winrm_connections_are_rejected_with_advice() {
          provisioner \"remote-exec\" {\n    inline = [\"dir\"]\n  }\n}\n",
     );
     let reported = flowing(&folder.fails(APPLY));
-    assert!(reported.contains("over SSH only, not over WinRM"), "{reported}");
+    assert!(reported.contains("supports SSH connections only, not WinRM"), "{reported}");
     assert!(is_tainted(&folder));
 }
 
 #[test]
-fn a_provisioner_without_a_connection_says_what_is_missing() {
+fn provisioner_without_connection_is_reported() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -60,7 +61,7 @@ fn a_provisioner_without_a_connection_says_what_is_missing() {
     );
     let reported = flowing(&folder.fails(APPLY));
     assert!(reported.contains("Error: remote-exec provisioner error"), "{reported}");
-    assert!(reported.contains("a \"connection\" block with the \"host\""), "{reported}");
+    assert!(reported.contains("Add a \"connection\" block with the argument \"host\""), "{reported}");
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn validate_reports_conflicting_arguments() {
     );
     let reported = flowing(&folder.fails(&["validate", "-no-color"]));
     assert!(reported.contains("Cannot set both 'source' and 'content'"), "{reported}");
-    assert!(reported.contains("Exactly one of \"inline\", \"script\" and \"scripts\""), "{reported}");
+    assert!(reported.contains("Set exactly one of \"inline\" (script lines), \"script\""), "{reported}");
     assert!(reported.contains("An argument named \"hosts\" is not expected here"), "{reported}");
 }
 
@@ -105,13 +106,13 @@ fn killed_run_leaves_no_private_key_behind() {
     let (seen, scratch) = (folder.path("seen"), folder.path("scratch"));
     let folder = folder.with("PATH", &path).with("SEEN", seen.to_str().unwrap());
     let folder = folder.with("TMPDIR", scratch.to_str().unwrap());
-    let run = background::start(&folder, &[]);
+    let run = common::start(&folder, &[]);
     let begin = Instant::now();
     while !folder.read("seen").contains("asked") {
         assert!(begin.elapsed() < Duration::from_secs(60), "ssh is never started: {}", folder.read("said"));
         std::thread::sleep(Duration::from_millis(10));
     }
-    background::kill(run);
+    common::kill(run);
     assert!(folder.read("seen").contains(KEY), "ssh gets the key: {}", folder.read("seen"));
     let mut folders = vec![scratch];
     while let Some(path) = folders.pop() {
@@ -146,8 +147,8 @@ impl Machine {
     /// None where there is no `sshd` (`GROMA_SSHD` names one) or it does not run for this user.
     fn start() -> Option<Self> {
         let named = std::env::var_os("GROMA_SSHD").map(PathBuf::from);
-        let places = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"].map(PathBuf::from);
-        let program = named.into_iter().chain(places).find(|path| path.exists())?;
+        let paths = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"].map(PathBuf::from);
+        let program = named.into_iter().chain(paths).find(|path| path.exists())?;
         let directory = tempfile::tempdir().unwrap();
         let path = |name: &str| directory.path().join(name);
         for name in ["host", "key", "other"] {
@@ -209,7 +210,7 @@ fn machine() -> Option<Machine> {
 }
 
 #[test]
-fn files_and_folders_arrive_and_scripts_run_on_the_machine() {
+fn files_and_directories_are_copied_and_scripts_run() {
     let Some(machine) = machine() else { return };
     let folder = Folder::new();
     let there = machine.path("there");
@@ -252,7 +253,7 @@ fn files_and_folders_arrive_and_scripts_run_on_the_machine() {
 }
 
 #[test]
-fn a_script_that_fails_taints_and_a_machine_with_another_key_is_not_talked_to() {
+fn failed_script_taints_and_unknown_host_key_is_rejected() {
     let Some(machine) = machine() else { return };
     let folder = Folder::new();
     let script = "  provisioner \"remote-exec\" {\n    inline = [\"echo was here\", \"exit 3\"]\n  }\n}\n";
@@ -272,7 +273,7 @@ fn a_script_that_fails_taints_and_a_machine_with_another_key_is_not_talked_to() 
 }
 
 #[test]
-fn a_bastion_leads_to_the_machine() {
+fn bastion_host_is_used() {
     let Some(machine) = machine() else { return };
     let folder = Folder::new();
     let more = format!("    bastion_host = \"127.0.0.1\"\n    bastion_port = {}\n", machine.port);
@@ -290,7 +291,7 @@ fn a_bastion_leads_to_the_machine() {
 }
 
 #[test]
-fn pl_12_what_has_moved_is_destroyed_after_what_stands_on_it() {
+fn pl_12_moved_object_is_destroyed_after_its_dependents() {
     let block = |name: &str, input: &str, command: &str| {
         format!(
             "resource \"terraform_data\" \"{name}\" {{\n{input}  provisioner \"local-exec\" {{\n    when = destroy\n    command = \"{command}\"\n  }}\n}}\n"
@@ -306,4 +307,29 @@ fn pl_12_what_has_moved_is_destroyed_after_what_stands_on_it() {
     folder.write("main.tf", &format!("{}{}{moved}", below("new"), above("new")));
     folder.ok(&["destroy", "-auto-approve"]);
     assert_eq!(folder.read("log"), "above\nbelow\n");
+}
+
+#[test]
+fn unknown_provisioner_type_is_reported_without_the_provider() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"null_resource\" \"a\" {\n  provisioner \"fil\" {}\n}\n");
+    let said = folder.fails(&["validate"]);
+    assert!(said.contains("Missing required provider"), "{said}");
+    assert!(said.contains("Missing required provisioner plugin") && said.contains("main.tf line 2"), "{said}");
+}
+
+#[test]
+fn file_provisioner_requires_source_or_content() {
+    let folder = Folder::new();
+    let block = |arguments: &str| {
+        format!(
+            "resource \"terraform_data\" \"a\" {{\n  connection {{\n    host = \"h\"\n  }}\n  provisioner \"file\" {{{arguments}}}\n}}\n"
+        )
+    };
+    let missing = "Must provide one of 'source' or 'content'";
+    let said = folder.write("main.tf", &block("")).fails(&["validate"]);
+    assert!(said.contains(missing) && said.contains("\"destination\" is required"), "{said}");
+    // The argument exists under another name.
+    let said = folder.write("main.tf", &block("\n    sorce = \"x\"\n  ")).fails(&["validate"]);
+    assert!(!said.contains(missing) && said.contains("sorce"), "{said}");
 }

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use crate::common::Folder;
 
 /// Stands beside the quick start: an object that is replaced with the new one first, and one that uses it.
-fn beside(log_group: &str, user: &str, refuses: &str) -> String {
+fn companion_objects(log_group: &str, user: &str, refuses: &str) -> String {
     format!(
         r#"
 resource "awscc_logs_log_group" "audit" {{
@@ -58,9 +58,9 @@ fn no_changes(folder: &Folder) {
 }
 
 #[test]
-fn an_estate_from_the_first_apply_to_the_last_destroy() {
+fn estate_from_first_apply_to_last_destroy() {
     let folder = Folder::new();
-    folder.copy("examples/quickstart").write("audit.tf", &beside("/audit/one", "reader", "nothing"));
+    folder.copy("examples/quickstart").write("audit.tf", &companion_objects("/audit/one", "reader", "nothing"));
 
     // Apply: no init, and a person says yes.
     let applied = folder.run_with_input(&["apply"], "yes\n");
@@ -123,7 +123,7 @@ fn an_estate_from_the_first_apply_to_the_last_destroy() {
     no_changes(&folder);
 
     // A create-only argument changes under create_before_destroy, and the run ends between the two steps.
-    folder.write("audit.tf", &beside("/audit/two", "reader", "two"));
+    folder.write("audit.tf", &companion_objects("/audit/two", "reader", "two"));
     let planned = folder.ok(&["plan"]);
     contains(
         &planned,
@@ -148,7 +148,7 @@ fn an_estate_from_the_first_apply_to_the_last_destroy() {
     );
 
     // What stood in the way goes, and so does the deposed object.
-    folder.write("audit.tf", &beside("/audit/two", "reader", "nothing"));
+    folder.write("audit.tf", &companion_objects("/audit/two", "reader", "nothing"));
     let applied = folder.ok(&["apply", "-auto-approve"]);
     contains(
         &applied,
@@ -161,7 +161,7 @@ fn an_estate_from_the_first_apply_to_the_last_destroy() {
     no_changes(&folder);
 
     // The same without anything in the way: both steps in one run.
-    folder.write("audit.tf", &beside("/audit/three", "reader", "nothing"));
+    folder.write("audit.tf", &companion_objects("/audit/three", "reader", "nothing"));
     let applied = folder.ok(&["apply", "-auto-approve"]);
     contains(&applied, &["Apply complete! Resources: 1 added, 1 changed, 1 destroyed."]);
     let created = applied.find("awscc_logs_log_group.audit: Creation complete").unwrap();
@@ -170,7 +170,7 @@ fn an_estate_from_the_first_apply_to_the_last_destroy() {
 
     // A new name, reported with a moved block, changes no object.
     let moved = "\nmoved {\n  from = terraform_data.reader\n  to   = terraform_data.listener\n}\n";
-    folder.write("audit.tf", &(beside("/audit/three", "listener", "nothing") + moved));
+    folder.write("audit.tf", &(companion_objects("/audit/three", "listener", "nothing") + moved));
     contains(
         &folder.ok(&["plan"]),
         &[
@@ -182,7 +182,7 @@ fn an_estate_from_the_first_apply_to_the_last_destroy() {
     assert_eq!(folder.ok(&["state", "list", "terraform_data.listener"]), "terraform_data.listener\n");
     no_changes(&folder);
 
-    // What leaves the configuration leaves the world.
+    // Objects of removed blocks are destroyed.
     std::fs::remove_file(folder.path("audit.tf")).unwrap();
     contains(
         &folder.ok(&["apply", "-auto-approve"]),
@@ -201,7 +201,7 @@ fn an_estate_from_the_first_apply_to_the_last_destroy() {
 }
 
 #[test]
-fn destroying_what_was_never_built_destroys_nothing() {
+fn destroy_without_objects_destroys_nothing() {
     let folder = Folder::new();
     folder.copy("examples/quickstart");
     contains(&folder.ok(&["destroy", "-auto-approve"]), &["Destroy complete! Resources: 0 destroyed."]);
@@ -236,7 +236,7 @@ fn post(address: &str, operation: &str, body: &Json) -> (u16, Json) {
 }
 
 #[test]
-fn what_was_built_is_read_over_http_while_applies_go_on() {
+fn emulator_serves_objects_over_http_during_applies() {
     let folder = Folder::new();
     folder.copy("examples/quickstart").ok(&["apply", "-auto-approve"]);
     let mut child = folder.command(&["emulator", "serve", "-listen=127.0.0.1:0"]).spawn().unwrap();

@@ -35,7 +35,7 @@ fn taken(folder: &Folder) -> String {
 }
 
 #[test]
-fn outputs_of_another_state_are_taken_with_defaults_for_what_it_lacks() {
+fn remote_outputs_are_read_with_defaults() {
     let ours = taken(&Folder::new());
     assert_eq!(ours.trim(), r#"{"color":"red","names":["a","b"],"size":3}"#);
     let Some(program) = terraform() else { return };
@@ -44,7 +44,7 @@ fn outputs_of_another_state_are_taken_with_defaults_for_what_it_lacks() {
 
 /// States of old formats are read like any other.
 #[test]
-fn outputs_of_a_state_of_an_old_format_are_taken() {
+fn remote_outputs_of_old_state_formats_are_read() {
     let state = r#"{"version":3,"terraform_version":"0.11.14","serial":1,"lineage":"l","modules":[{"path":["root"],"outputs":{
         "name":{"sensitive":false,"type":"string","value":"n"},"zones":{"sensitive":true,"type":"list","value":["a","b"]}},
         "resources":{}}]}"#;
@@ -62,7 +62,7 @@ fn outputs_of_a_state_of_an_old_format_are_taken() {
 
 /// A file may have a number for its name.
 #[test]
-fn the_path_may_be_a_number() {
+fn path_may_be_a_number() {
     let taken = |folder: &Folder| {
         let taking = TAKING.replace("\"base/terraform.tfstate\"", "7");
         folder.write("base/main.tf", GIVING).write("main.tf", &taking);
@@ -80,7 +80,7 @@ fn the_path_may_be_a_number() {
 }
 
 #[test]
-fn a_workspace_without_a_name_is_the_default_one() {
+fn empty_workspace_name_is_the_default_workspace() {
     let folder = Folder::new();
     let empty = TAKING.replace("defaults =", "workspace = \"\"\n  defaults =");
     taken(&folder);
@@ -93,11 +93,11 @@ fn rejects_files_that_are_not_states() {
     let folder = Folder::new();
     folder.write("main.tf", TAKING).write("base/terraform.tfstate", "{}");
     let problem = folder.fails(&["plan"]);
-    assert!(problem.contains("base/terraform.tfstate is not a valid state file."), "{problem}");
+    assert!(problem.contains("base/terraform.tfstate is not a valid state."), "{problem}");
 }
 
 #[test]
-fn a_state_that_is_not_there_is_an_error_that_names_it() {
+fn missing_state_is_an_error_with_its_path() {
     let folder = Folder::new();
     folder.write("main.tf", TAKING);
     let problem = folder.fails(&["plan"]);
@@ -137,12 +137,12 @@ fn taking_sealed(targets: &str) -> Folder {
     folder
 }
 
-fn told(folder: &Folder) -> String {
+fn errors(folder: &Folder) -> String {
     folder.fails(&["plan"]).split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
 #[test]
-fn an_encrypted_state_is_read_with_what_the_block_says_for_remote_states() {
+fn encrypted_remote_state_is_read_with_its_configured_method() {
     let default = "remote_state_data_sources {\n      default {\n        method = method.aes_gcm.m\n      }\n    }";
     let folder = taking_sealed(default);
     folder.ok(&["apply", "-auto-approve"]);
@@ -156,26 +156,26 @@ fn an_encrypted_state_is_read_with_what_the_block_says_for_remote_states() {
         )
     };
     taking_sealed(&named("in[0].base")).ok(&["plan"]);
-    let said = told(&taking_sealed(&named("in.base")));
+    let said = errors(&taking_sealed(&named("in.base")));
     assert!(said.contains("with module.in[0].data.terraform_remote_state.base"), "{said}");
     assert!(said.contains("is encrypted") && said.contains("remote_state_data_sources"), "{said}");
 }
 
 #[test]
-fn an_encrypted_state_without_its_key_gives_nothing_and_one_in_clear_has_to_be_allowed() {
-    let said = told(&taking_sealed(STATE));
+fn encrypted_remote_state_needs_its_key_and_plain_one_a_fallback() {
+    let said = errors(&taking_sealed(STATE));
     assert!(said.contains("Error loading state") && said.contains("base/terraform.tfstate is encrypted"), "{said}");
     let default = "remote_state_data_sources {\n      default {\n        method = method.aes_gcm.m\n      }\n    }";
     let folder = taking_sealed(default);
     folder.write("e.tf", &sealed("taking", "another passphrase altogether", default));
-    let said = told(&folder);
+    let said = errors(&folder);
     assert!(said.contains("Decryption failed for all provided methods"), "{said}");
     folder.write("e.tf", &sealed("taking", "the passphrase of base", default));
     folder.write(
         "base/terraform.tfstate",
         r#"{"version": 4, "serial": 1, "lineage": "l", "outputs": {}, "resources": []}"#,
     );
-    let said = told(&folder);
+    let said = errors(&folder);
     assert!(said.contains("Unencrypted content without unencrypted method"), "{said}");
 }
 
@@ -210,7 +210,7 @@ fn warns_about_deprecated_outputs_of_remote_state() {
 }
 
 #[test]
-fn a_destroy_says_nothing_of_data_that_only_a_check_reads() {
+fn destroy_does_not_report_data_sources_of_checks() {
     let folder = Folder::new();
     let data =
         "data \"terraform_remote_state\" \"s\" {\n  backend = \"local\"\n  config  = { path = \"gone.tfstate\" }\n}\n";

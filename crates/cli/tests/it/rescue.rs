@@ -23,13 +23,13 @@ fn messages(ran: &Ran) -> Vec<Json> {
 }
 
 #[test]
-fn apply_prints_a_state_that_can_be_written_nowhere() {
+fn apply_prints_an_unwritable_state() {
     let folder = folder("");
     let ran = folder.run_limited(LIMIT, &["apply", "-auto-approve"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.err.contains("Failed to save state") && ran.err.contains("state push -force FILE"), "{}", ran.err);
     let state = &ran.out[ran.out.find("{\n  \"version\": 4").unwrap()..=ran.out.rfind('}').unwrap()];
-    // What it says to do with it works.
+    // The printed advice works.
     folder.write("printed", state);
     folder.ok(&["state", "push", "-force", "printed"]);
     assert_eq!(folder.ok(&["state", "list"]), "terraform_data.long\n");
@@ -37,7 +37,7 @@ fn apply_prints_a_state_that_can_be_written_nowhere() {
 }
 
 #[test]
-fn apply_in_json_prints_it_as_a_message() {
+fn apply_in_json_prints_an_unwritable_state_as_message() {
     let folder = folder("");
     let ran = folder.run_limited(LIMIT, &["apply", "-auto-approve", "-json"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
@@ -50,7 +50,7 @@ fn apply_in_json_prints_it_as_a_message() {
 }
 
 #[test]
-fn import_prints_a_state_that_can_be_written_nowhere() {
+fn import_prints_an_unwritable_state() {
     let folder = folder(
         "terraform {\n  required_providers {\n    awscc = { source = \"hashicorp/awscc\" }\n  }\n}\nprovider \"awscc\" {\n  \
          region   = \"eu-central-1\"\n  emulator = {}\n}\nresource \"awscc_sqs_queue\" \"made\" {\n  queue_name = \"jobs\"\n}\n",

@@ -72,9 +72,11 @@ fn pl_65_options_are_stored_in_plan_and_document() {
         folder.ok(&[&["plan", "-out=p"], options].concat());
         let plan = document(&folder, "p");
         assert_eq!(changes(&plan), expected, "{options:?}");
+        // A plan with targets is not complete, so that tools know that another one is needed.
         assert_eq!(plan["complete"], complete, "{options:?}: a plan of targets is not the whole");
         let value = if options.contains(&"-var=value=two") { "two" } else { "one" };
         assert_eq!(plan["variables"]["value"]["value"], value, "{options:?}");
+        // Messages announce the same changes as the document.
         let messages = folder.ok(&[&["plan", "-json"], options].concat());
         let reported = messages.lines().filter(|line| line.contains("\"type\":\"planned_change\"")).count();
         assert_eq!(reported, expected.len(), "{options:?}");
@@ -115,11 +117,12 @@ fn meddle(folder: &Folder, seconds: u32) {
 }
 
 #[test]
-fn pl_65_a_plan_that_does_not_read_or_only_reads_is_kept_as_such() {
+fn pl_65_refresh_options_are_stored_in_the_plan() {
     let folder = folder(QUEUE);
     folder.ok(&["apply", "-auto-approve"]);
     meddle(&folder, 77);
     folder.ok(&["plan", "-refresh=false", "-out=blind"]);
+    // Without a refresh, nobody noticed the change.
     assert_eq!(document(&folder, "blind").get("resource_drift"), None);
     folder.ok(&["plan", "-refresh-only", "-out=look"]);
     let plan = document(&folder, "look");
@@ -134,8 +137,9 @@ fn lc_22_relevant_drift_is_shown_and_all_drift_with_refresh_only() {
     const HEADING: &str = "Objects have changed outside of Terraform";
     let folder = folder(QUEUE);
     folder.ok(&["apply", "-auto-approve"]);
-    assert!(!folder.ok(&["plan", "-refresh-only"]).contains(HEADING), "what was read back as it was is no change");
+    assert!(!folder.ok(&["plan", "-refresh-only"]).contains(HEADING), "an unchanged refreshed object is no change");
     meddle(&folder, 77);
+    // Drift is only shown if it contributes to a planned change.
     assert!(!folder.ok(&["plan"]).contains(HEADING), "nothing follows from it");
     let looked = folder.ok(&["plan", "-refresh-only"]);
     assert!(looked.contains(HEADING) && looked.contains("visibility_timeout"), "{looked}");
@@ -183,7 +187,9 @@ fn partially_applied_plan_is_stale() {
     assert!(said.contains("It is not to be."), "{said}");
     let listed = folder.ok(&["state", "list"]);
     assert_eq!(
-        listed, "terraform_data.beside\nterraform_data.first\nterraform_data.second\n",
+        // The second object exists, although its condition fails: it was created before the check.
+        listed,
+        "terraform_data.beside\nterraform_data.first\nterraform_data.second\n",
         "the third waited in vain"
     );
     let first = folder.read("terraform.tfstate");
@@ -223,15 +229,15 @@ resource "terraform_data" "user" {{
     folder.fails(&["apply", "p"]);
     assert_eq!(folder.ok(&["state", "list"]), "terraform_data.kept\n");
     assert!(folder.fails(&["apply", "p"]).contains("Saved plan is stale"));
+    // The state has changed since the first plan, so a second one is needed for the rest.
     folder.write("main.tf", &with("true"));
     folder.ok(&["plan", "-destroy", "-out=p"]);
     folder.ok(&["apply", "p"]);
     assert_eq!(folder.ok(&["state", "list"]), "");
 }
 
-/// Large plans are written in groups, and read by two threads, while a third works out what depends on what.
 #[test]
-fn a_plan_that_failed_is_refused_and_leaves_the_state_as_it_was() {
+fn errored_plan_is_rejected_and_leaves_the_state_unchanged() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
@@ -245,9 +251,11 @@ fn a_plan_that_failed_is_refused_and_leaves_the_state_as_it_was() {
     assert!(folder.fails(&["plan", "-out=p"]).contains("Resource precondition failed"));
     assert!(folder.fails(&["apply", "p"]).contains("Cannot apply incomplete plan"));
     assert_eq!(folder.read("terraform.tfstate"), before);
+    // Neither was a backup made: nothing was going to be written.
     assert!(!folder.path("terraform.tfstate.backup").exists());
 }
 
+/// Large plans are written in chunks and read by two threads, while a third one orders the steps.
 #[test]
 fn large_saved_plan_is_applied_unchanged() {
     let folder = folder(
@@ -263,6 +271,7 @@ resource "terraform_data" "second" {
 }
 "#,
     );
+    // Enough changes for several chunks of the plan file.
     folder.ok(&["plan", "-out=plan"]);
     let reported = folder.ok(&["apply", "plan"]);
     assert!(reported.contains("Resources: 9000 added, 0 changed, 0 destroyed"), "{reported}");
@@ -282,7 +291,7 @@ resource "terraform_data" "second" {
 }
 
 #[test]
-fn apply_of_saved_plan_rejects_undeclared_variables() {
+fn undeclared_variables_in_files_are_warnings_for_plan_and_apply() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n").write("terraform.tfvars", "undeclared = 1\n");
     let warning = "Warning: Value for undeclared variable";
@@ -292,7 +301,7 @@ fn apply_of_saved_plan_rejects_undeclared_variables() {
 
 /// As Terraform 1.15: what only the state takes in is reported by the plan, not again by the apply of its file.
 #[test]
-fn messages_of_a_saved_plan_leave_out_what_nothing_is_done_for() {
+fn saved_plan_messages_omit_unchanged_resources() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
@@ -307,7 +316,7 @@ fn messages_of_a_saved_plan_leave_out_what_nothing_is_done_for() {
 }
 
 #[test]
-fn a_plan_belongs_to_the_workspace_it_was_made_in() {
+fn saved_plan_belongs_to_its_workspace() {
     let folder = folder("resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["workspace", "new", "dev"]);
     folder.ok(&["plan", "-out=p"]);
@@ -317,20 +326,23 @@ fn a_plan_belongs_to_the_workspace_it_was_made_in() {
         reported.contains("changes to the \"dev\" workspace, but the \"default\" workspace is currently"),
         "{reported}"
     );
+    // The other workspace's state is untouched: nothing was applied there by mistake.
     assert!(!folder.path("terraform.tfstate").exists());
     folder.ok(&["workspace", "select", "dev"]);
     folder.ok(&["apply", "p"]);
 }
 
 #[test]
-fn ephemeral_variables_have_a_value_in_both_runs_or_in_none() {
+fn ephemeral_variables_are_set_in_both_runs_or_neither() {
     let text =
         "variable \"e\" {\n  ephemeral = true\n  default   = \"usual\"\n}\nvariable \"n\" {\n  ephemeral = true\n}\n";
     let folder = folder(&format!("{text}resource \"terraform_data\" \"a\" {{}}\n"));
     folder.write("none.tfvars", "e = null\n");
+    // The value itself is not stored, only that there was one.
     folder.ok(&["plan", "-out=p", "-var=n=1"]);
     let reported = folder.fails(&["apply", "p"]);
     assert!(reported.contains("No value for required variable") && reported.contains("\"n\""), "{reported}");
+    // Null does not count as a value at planning, but giving it now still does.
     for surplus in ["-var=e=1", "-var-file=none.tfvars"] {
         let reported = folder.fails(&["apply", "-var=n=2", surplus, "p"]);
         assert!(

@@ -33,7 +33,7 @@ fn document(folder: &Folder, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn what_is_shown_is_what_an_option_says() {
+fn show_accepts_what_to_show_as_an_option() {
     let folder = Folder::new();
     folder.write("main.tf", SHOWN).write("m/main.tf", "output \"p\" {\n  value = 1\n}\n");
     folder.ok(&["apply", "-auto-approve", "-var=name=n"]);
@@ -68,10 +68,10 @@ fn show_config_adds_types_and_flags_of_variables() {
 }
 
 #[test]
-fn a_module_is_shown_by_itself() {
+fn show_module_prints_one_module() {
     let folder = Folder::new();
     folder.write("a/main.tf", SHOWN);
-    // What it calls is not there.
+    // The modules that it calls are missing.
     let alone = document(&folder, &["show", "-module=a", "-json"]);
     let root = &alone["root_module"];
     assert_eq!(root["module_calls"]["m"], serde_json::json!({ "source": "./m" }));
@@ -85,7 +85,7 @@ fn a_module_is_shown_by_itself() {
 }
 
 #[test]
-fn a_state_is_shown_with_what_a_module_calls_right_after_it() {
+fn show_state_lists_nested_modules_after_their_caller() {
     let folder = Folder::new();
     folder.write("main.tf", "module \"m\" {\n  source   = \"./m\"\n  for_each = toset([\"a\", \"b\"])\n}\n");
     folder.write("m/main.tf", "module \"n\" {\n  source = \"./n\"\n}\nresource \"terraform_data\" \"x\" {}\n");

@@ -40,7 +40,7 @@ fn hung_up(folder: &Folder, wrapper: &[&str]) -> (String, Option<i32>) {
 }
 
 #[test]
-fn a_hangup_stops_a_run_as_an_interrupt_does() {
+fn hangup_stops_a_run_like_an_interrupt() {
     let folder = Folder::new();
     folder.write("main.tf", WAITING);
     let (said, code) = hung_up(&folder, &[]);
@@ -52,7 +52,7 @@ fn a_hangup_stops_a_run_as_an_interrupt_does() {
 }
 
 #[test]
-fn a_run_that_is_to_outlive_its_terminal_does() {
+fn ignored_hangup_does_not_stop_a_run() {
     let folder = Folder::new();
     folder.write("main.tf", WAITING);
     let (said, code) = hung_up(&folder, &["nohup"]);

@@ -202,7 +202,7 @@ fn state_of(folder: &Folder, name: &str) -> String {
 }
 
 #[test]
-fn each_step_says_what_it_did() {
+fn first_steps_match_record() {
     let folder = Folder::new();
     prepare(&folder, &first_state());
     let mut text = String::new();
@@ -213,7 +213,7 @@ fn each_step_says_what_it_did() {
 }
 
 #[test]
-fn each_further_step_says_what_it_did() {
+fn further_steps_match_record() {
     let folder = Folder::new();
     prepare(&folder, &first_state());
     let text: String = MORE_STEPS.iter().map(|one| essence(one, &step(&folder, one))).collect();
@@ -221,7 +221,7 @@ fn each_further_step_says_what_it_did() {
 }
 
 #[test]
-fn each_step_is_as_in_terraform() {
+fn steps_match_terraform() {
     compare(STEPS);
     compare(MORE_STEPS);
 }
@@ -313,7 +313,7 @@ fn messages_contain_sentences_that_scripts_match() {
 }
 
 #[test]
-fn a_workspace_of_the_environment_is_not_changed_by_a_selection() {
+fn workspace_of_the_environment_cannot_be_switched() {
     let folder = Folder::new().with("TF_WORKSPACE", "chosen");
     assert_eq!(folder.ok(&["workspace", "show"]), "chosen\n");
     assert!(folder.ok(&["workspace", "list"]).contains("TF_WORKSPACE"));
@@ -322,7 +322,7 @@ fn a_workspace_of_the_environment_is_not_changed_by_a_selection() {
 }
 
 #[test]
-fn a_workspace_name_cannot_lead_out_of_its_folder() {
+fn workspace_name_cannot_escape_its_directory() {
     let folder = Folder::new();
     folder.write("keep/me", "");
     for name in ["..", ".", "", "a/b", "/tmp"] {
@@ -345,7 +345,7 @@ fn state_list_reports_every_unknown_address() {
 }
 
 #[test]
-fn a_state_is_pushed_from_standard_input() {
+fn state_is_pushed_from_standard_input() {
     let folder = Folder::new();
     let state = first_state();
     let ran = folder.run_with_input(&["state", "push", "-"], &state);
@@ -357,7 +357,7 @@ fn a_state_is_pushed_from_standard_input() {
 }
 
 #[test]
-fn a_state_without_a_lineage_is_pushed_as_it_is() {
+fn state_without_lineage_is_pushed_unchanged() {
     let folder = Folder::new();
     let state = |folder: &Folder| serde_json::from_str::<Json>(&folder.read("terraform.tfstate")).unwrap();
     folder.write("main.tf", "").ok(&["init"]);
@@ -413,7 +413,7 @@ fn state_commands_work_without_installed_modules() {
 }
 
 #[test]
-fn the_environment_cannot_name_a_workspace_that_leads_out_of_its_folder() {
+fn workspace_of_the_environment_cannot_escape_its_directory() {
     for name in ["../out", "a b", ".."] {
         let folder = Folder::new().with("TF_WORKSPACE", name);
         folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
@@ -439,7 +439,7 @@ fn the_environment_cannot_name_a_workspace_that_leads_out_of_its_folder() {
 }
 
 #[test]
-fn init_makes_the_workspace_of_the_environment() {
+fn init_creates_the_workspace_of_the_environment() {
     let folder = Folder::new().with("TF_WORKSPACE", "chosen");
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
     folder.ok(&["init"]);
@@ -447,7 +447,7 @@ fn init_makes_the_workspace_of_the_environment() {
 }
 
 #[test]
-fn init_takes_part_in_no_experiment_that_the_environment_asks_for() {
+fn init_ignores_experiments_of_the_environment() {
     for variable in ["TF_ENABLE_PLUGGABLE_STATE_STORAGE", "TF_SKIP_CREATE_DEFAULT_WORKSPACE"] {
         let reported = Folder::new().with(variable, "1").fails(&["init"]);
         assert!(reported.contains("flag without experiments enabled") && reported.contains(variable), "{reported}");
@@ -457,7 +457,7 @@ fn init_takes_part_in_no_experiment_that_the_environment_asks_for() {
 }
 
 #[test]
-fn an_object_of_a_newer_provider_is_not_shown() {
+fn object_of_newer_schema_version_is_not_shown() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
     folder.ok(&["apply", "-auto-approve"]);
@@ -483,7 +483,7 @@ fn state_out_path_is_reported() {
 }
 
 #[test]
-fn a_refresh_without_objects_says_so_although_there_are_outputs() {
+fn refresh_without_objects_warns_despite_outputs() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = \"v\"\n}\n");
     for _ in 0..2 {
@@ -493,7 +493,7 @@ fn a_refresh_without_objects_says_so_although_there_are_outputs() {
 }
 
 #[test]
-fn what_depends_on_a_module_still_does_when_an_instance_of_it_gets_another_key() {
+fn dependencies_on_a_module_survive_a_key_change() {
     let folder = Folder::new();
     folder
         .write(
@@ -514,7 +514,7 @@ fn what_depends_on_a_module_still_does_when_an_instance_of_it_gets_another_key()
 }
 
 #[test]
-fn a_backup_of_a_file_that_is_not_written_is_refused() {
+fn backup_path_of_an_unwritten_file_is_rejected() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);

@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 
-/// What is around each mistake.
+/// The configuration around each mistake.
 const AROUND: &str = r#"
 terraform {
   required_providers {
@@ -35,7 +35,7 @@ output "total" {
 "#;
 
 /// A mistake, and what is suggested in its place.
-const SLIPS: &[(&str, &str)] = &[
+const MISSPELLINGS: &[(&str, &str)] = &[
     // Names.
     (r#"output "o" { value = var.nmae }"#, r#""name""#),
     (r#"output "o" { value = name }"#, "var.name"),
@@ -100,7 +100,7 @@ fn misspelled_names_get_suggestions() {
     folder.write("child/main.tf", CHILD);
     folder.write("t.tpl", "${nmae}");
     let mut wrong = String::new();
-    for (slip, meant) in SLIPS {
+    for (slip, meant) in MISSPELLINGS {
         folder.write("slip.tf", slip);
         // A message is broken where the line ends, so that two words may have a line break between them.
         let reported = folder.fails(&["validate"]);

@@ -56,7 +56,7 @@ fn safe(what: &str, text: &str) {
 }
 
 #[test]
-fn text_for_people_has_nothing_that_acts_on_a_terminal() {
+fn text_output_has_no_control_characters() {
     let folder = Folder::new();
     folder.write("main.tf", &configuration());
     let asked = folder.run_with_input(&["plan"], "yes\n");
@@ -78,7 +78,7 @@ fn text_for_people_has_nothing_that_acts_on_a_terminal() {
 }
 
 #[test]
-fn programs_get_values_byte_for_byte() {
+fn documents_contain_values_byte_for_byte() {
     let folder = Folder::new();
     folder.write("main.tf", &configuration());
     folder.ok(&["apply", "-auto-approve", "-var=asked=yes"]);

@@ -39,7 +39,7 @@ fn with_setup(folder: &Folder) {
 }
 
 #[test]
-fn init_installs_what_runs_of_tests_name_and_the_providers_of_that() {
+fn init_installs_modules_and_providers_of_test_runs() {
     let folder = with_packages();
     with_setup(&folder);
     let reported = folder.ok(&["init"]);
@@ -67,7 +67,7 @@ fn init_installs_what_runs_of_tests_name_and_the_providers_of_that() {
 }
 
 #[test]
-fn providers_draws_the_runs_that_name_modules_between_providers_and_modules() {
+fn providers_tree_lists_test_runs_with_modules() {
     let folder = Folder::new();
     with_setup(&folder);
     folder
@@ -89,12 +89,15 @@ Providers required by configuration:
 ";
     // The spaces behind a line that goes on do not break.
     assert_eq!(folder.ok(&["providers"]), expected.replace("│   ", "│\u{a0}\u{a0} "));
-    let elsewhere = folder.ok(&["providers", "-test-directory=others"]);
-    assert!(!elsewhere.contains("test.") && elsewhere.contains("Test directory does not exist"), "{elsewhere}");
+    let other_directory = folder.ok(&["providers", "-test-directory=others"]);
+    assert!(
+        !other_directory.contains("test.") && other_directory.contains("Test directory does not exist"),
+        "{other_directory}"
+    );
 }
 
 #[test]
-fn providers_lock_knows_the_providers_of_tests_and_mirror_does_not() {
+fn providers_lock_includes_test_providers_but_mirror_does_not() {
     let folder = with_packages();
     with_setup(&folder);
     let reported = folder.ok(&["providers", "lock", "-fs-mirror=mirror"]);
@@ -109,7 +112,7 @@ fn providers_lock_knows_the_providers_of_tests_and_mirror_does_not() {
 }
 
 #[test]
-fn get_keeps_what_tests_of_another_folder_have_installed() {
+fn get_keeps_modules_of_other_test_directories() {
     let folder = Folder::new();
     folder
         .write("beside.tftest.hcl", &run("a", "./s"))
@@ -127,7 +130,7 @@ fn get_keeps_what_tests_of_another_folder_have_installed() {
 }
 
 #[test]
-fn validate_looks_into_the_modules_of_runs() {
+fn validate_checks_modules_of_test_runs() {
     let folder = Folder::new();
     folder
         .write("main.tf", "module \"s\" {\n  source = \"./s\"\n}\n")

@@ -13,7 +13,7 @@ pub(crate) fn unused_providers() {
         let reported = folder.ok(&[command]);
         assert!(reported.contains("Warning: Unsupported argument"), "{command}: {reported}");
     }
-    // What stands in an argument that there is not follows from that.
+    // Errors in the value of an unknown argument would only follow from it.
     assert!(!folder.ok(&["validate"]).contains("Reference to undeclared"));
     folder.write("main.tf", &format!("{unused}resource \"trouble_thing\" \"x\" {{\n  name = \"good\"\n}}\n"));
     let reported = folder.fails(&["plan"]);
@@ -39,7 +39,7 @@ pub(crate) fn schemas() {
     let text = &trouble["action_schemas"]["trouble_note"]["block"]["attributes"]["text"];
     assert_eq!((&text["type"], &text["required"]), (&"string".into(), &true.into()), "{trouble}");
     assert!(trouble["action_schemas"]["trouble_note"].get("version").is_none());
-    assert!(trouble.get("list_resource_schemas").is_none(), "what there is none of is not reported");
+    assert!(trouble.get("list_resource_schemas").is_none(), "kinds without types are omitted");
 }
 
 /// What `count`, `for_each` and `provider` of actions cannot be, and what `ignore_changes` cannot name.
@@ -48,7 +48,7 @@ pub(crate) fn wrong_arguments() {
     let action = |arguments: &str| {
         format!("action \"trouble_note\" \"a\" {{\n  {arguments}\n  config {{\n    text = \"x\"\n  }}\n}}\n")
     };
-    let thing = |ignored: &str| {
+    let resource = |ignored: &str| {
         format!(
             "resource \"trouble_thing\" \"x\" {{\n  name = \"good\"\n  lifecycle {{\n    ignore_changes = [{ignored}]\n  }}\n}}\n"
         )
@@ -57,31 +57,31 @@ pub(crate) fn wrong_arguments() {
         (action("for_each = [\"a\"]"), "Invalid for_each argument"),
         (action("count = \"x\""), "Incorrect value type"),
         (action("provider = trouble.nope"), "Provider configuration not present"),
-        (thing("name[\"x\"]"), "Invalid index"),
-        (thing("name.x"), "Unsupported attribute"),
+        (resource("name[\"x\"]"), "Invalid index"),
+        (resource("name.x"), "Unsupported attribute"),
     ] {
         folder.write("main.tf", &format!("{REQUIRED}{text}"));
         let said = folder.fails(&["validate"]);
         assert!(said.contains(&format!("Error: {reported}")), "{text}{said}");
     }
-    folder.write("main.tf", &format!("{REQUIRED}{}", thing("name, after")));
+    folder.write("main.tf", &format!("{REQUIRED}{}", resource("name, after")));
     folder.ok(&["validate"]);
 }
 
 /// The document of a plan says nothing of ephemeral resources: neither of their values nor of their blocks.
 pub(crate) fn ephemeral_resources() {
     let folder = folder("good");
-    let things = "ephemeral \"trouble_token\" \"t\" {\n}\nresource \"trouble_thing\" \"x\" {\n  name = \"good\"\n}\n";
-    folder.write("main.tf", &format!("{REQUIRED}{things}"));
+    let blocks = "ephemeral \"trouble_token\" \"t\" {\n}\nresource \"trouble_thing\" \"x\" {\n  name = \"good\"\n}\n";
+    folder.write("main.tf", &format!("{REQUIRED}{blocks}"));
     folder.ok(&["plan", "-out=p"]);
     let plan: serde_json::Value = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
-    let blocks = plan["configuration"]["root_module"]["resources"].as_array().unwrap();
-    let addresses: Vec<&serde_json::Value> = blocks.iter().map(|block| &block["address"]).collect();
+    let resources = plan["configuration"]["root_module"]["resources"].as_array().unwrap();
+    let addresses: Vec<&serde_json::Value> = resources.iter().map(|block| &block["address"]).collect();
     assert_eq!(addresses, ["trouble_thing.x"]);
 
     let condition = "postcondition {\n  condition = self.id != \"\"\n  error_message = \"no id\"\n}\n";
-    let things = things.replace("\"t\" {\n", &format!("\"t\" {{\nlifecycle {{\n{condition}}}\n"));
-    folder.write("main.tf", &format!("{REQUIRED}{things}"));
+    let blocks = blocks.replace("\"t\" {\n", &format!("\"t\" {{\nlifecycle {{\n{condition}}}\n"));
+    folder.write("main.tf", &format!("{REQUIRED}{blocks}"));
     folder.ok(&["plan", "-out=p"]);
     let plan: serde_json::Value = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
     let address = &plan["checks"][0]["address"];

@@ -5,11 +5,11 @@ use std::path::Path;
 use groma_scripted::cloud::{Event, Operation, Outcome, Store};
 
 use crate::common::Folder;
-use crate::common::background::{kill, start};
 use crate::common::normalization::terraform;
+use crate::common::{kill, start};
 
-/// The provider that this program is when [`crate::MANNER`] says so.
-pub const MANNER: &str = "cloud";
+/// The provider that this program is when [`crate::BEHAVIOR_VARIABLE`] says so.
+pub const BEHAVIOR: &str = "cloud";
 
 const CONFIGURATION: &str = r#"
 terraform {
@@ -44,7 +44,7 @@ fn prepared(folder: Folder) -> (Folder, Store) {
         .write("main.tf", CONFIGURATION);
     let settings = folder.path("cli.tfrc").display().to_string();
     let store = Store::at(folder.path("store"));
-    (folder.with("TF_CLI_CONFIG_FILE", &settings).with(crate::MANNER, MANNER), store)
+    (folder.with("TF_CLI_CONFIG_FILE", &settings).with(crate::BEHAVIOR_VARIABLE, BEHAVIOR), store)
 }
 
 /// Returns the operations that took place, as text.

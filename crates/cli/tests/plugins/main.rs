@@ -8,10 +8,8 @@ mod cloud;
 #[path = "../it/common/mod.rs"]
 mod common;
 mod deferred_actions;
-mod lost_operations;
 mod secrets;
-mod silent;
-mod stopping;
+mod unanswered_calls;
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::Folder;
-use common::background::interrupt;
+use common::interrupt;
 use groma_provider::{
     ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
     Provider, ReadRequest, ReadResponse, Schema,
@@ -34,36 +32,36 @@ const ADDRESS: &str = "registry.terraform.io/example/trouble";
 
 /// Names the file that gets the process numbers of plugins.
 const NOTED: &str = "TROUBLE_NOTED";
-/// What the plugin is like, unless it is a good one.
-const MANNER: &str = "TROUBLE_MANNER";
+/// The misbehavior of the plugin, if any.
+const BEHAVIOR_VARIABLE: &str = "TROUBLE_BEHAVIOR";
 
 type Test = (&'static str, fn());
 
 const TESTS: &[Test] = &[
-    ("a_provider_that_dies_amid_apply_is_quoted_and_what_was_made_is_in_the_state", dies_amid_apply),
-    ("operation_whose_provider_dies_is_named_and_others_are_reported_once", lost_operations::named),
-    ("replacement_without_an_answer_keeps_the_old_object_and_the_open_creation", lost_operations::replacement),
-    ("update_without_an_answer_is_named_and_planned_again", lost_operations::update),
-    ("warnings_of_plan_and_apply_about_many_instances_are_reported_once", lost_operations::warnings),
-    ("a_provider_that_panics_amid_apply_finishes_the_other_objects", panics_amid_apply),
-    ("a_provider_that_dies_amid_plan_is_quoted", dies_amid_plan),
-    ("a_provider_that_hangs_ends_with_the_second_interrupt", hangs_until_interrupted),
-    ("fw_22_an_interrupt_asks_providers_to_stop_and_what_they_made_is_in_the_state", stopping::asked),
-    ("a_provider_that_never_answers_ends_with_the_second_interrupt", silent::never_answers),
-    ("what_keeps_a_provider_from_telling_what_it_declares_is_reported_once", silent::speechless),
-    ("a_provider_ends_while_the_plan_is_shown", ends_early),
-    ("a_killed_run_leaves_no_provider_and_the_next_knows_what_was_made", killed),
-    ("what_is_no_plugin_is_reported", no_plugin),
-    ("what_talks_nonsense_after_the_handshake_is_reported", nonsense),
-    ("documents_tell_the_identity_of_objects_and_of_what_takes_their_place", identities),
-    ("pl_45_actions_that_are_put_off_are_told_and_what_waits_for_them_waits", deferred_actions::actions),
-    ("what_there_is_to_know_about_development_builds_spoils_no_document", development_builds),
-    ("what_is_wrong_with_a_provider_block_that_nothing_uses_is_a_warning", blocks::unused_providers),
-    ("the_schemas_of_all_kinds_of_types_are_reported", blocks::schemas),
-    ("a_plan_describes_no_ephemeral_resources", blocks::ephemeral_resources),
-    ("objects_are_destroyed_after_their_users_by_a_provider_in_a_process", cloud::in_order),
-    ("a_run_killed_amid_an_update_keeps_the_order_of_destruction", cloud::killed),
-    ("no_command_prints_a_secret_or_leaves_one_behind", secrets::nowhere),
+    ("crash_during_apply_is_reported_and_created_objects_are_saved", dies_amid_apply),
+    ("operation_of_a_crashed_provider_is_named_and_others_are_reported_once", unanswered_calls::named),
+    ("replacement_without_an_answer_keeps_the_old_object_and_the_open_creation", unanswered_calls::replacement),
+    ("update_without_an_answer_is_named_and_planned_again", unanswered_calls::update),
+    ("warnings_of_plan_and_apply_about_many_instances_are_reported_once", unanswered_calls::warnings),
+    ("panic_during_apply_does_not_stop_other_objects", panics_amid_apply),
+    ("crash_during_plan_is_reported", dies_amid_plan),
+    ("second_interrupt_ends_a_hanging_provider", hangs_until_interrupted),
+    ("fw_22_interrupt_asks_providers_to_stop_and_saves_their_objects", unanswered_calls::asked),
+    ("second_interrupt_ends_a_provider_that_never_answers", unanswered_calls::never_answers),
+    ("failed_schema_call_is_reported_once", unanswered_calls::speechless),
+    ("provider_is_stopped_while_the_plan_is_shown", ends_early),
+    ("killed_run_leaves_no_provider_process_and_no_unknown_object", killed),
+    ("program_that_is_no_plugin_is_reported", no_plugin),
+    ("garbage_after_the_handshake_is_reported", nonsense),
+    ("documents_contain_identities_of_objects_and_replacements", identities),
+    ("pl_45_deferred_actions_are_reported_and_defer_their_dependents", deferred_actions::actions),
+    ("development_override_warnings_are_not_in_documents", development_builds),
+    ("errors_in_unused_provider_blocks_are_warnings", blocks::unused_providers),
+    ("schemas_of_all_kinds_of_types_are_printed", blocks::schemas),
+    ("plan_document_omits_ephemeral_resources", blocks::ephemeral_resources),
+    ("plugin_provider_destroys_objects_after_their_users", cloud::in_order),
+    ("run_killed_during_an_update_keeps_the_order_of_destruction", cloud::killed),
+    ("no_command_prints_or_stores_secrets", secrets::nowhere),
     ("limit_on_file_sizes_stops_a_run_before_a_call_and_loses_nothing", cloud::limited_files),
     ("wrong_arguments_of_actions_and_lifecycles_are_reported", blocks::wrong_arguments),
 ];
@@ -92,24 +90,24 @@ fn plugin() -> ExitCode {
         let mut noted = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
         writeln!(noted, "{}", std::process::id()).unwrap();
     }
-    match std::env::var(MANNER).as_deref() {
-        Ok("nonsense") => talk_nonsense(),
-        Ok("mute") => silent::listen_only(),
-        Ok(cloud::MANNER) => {
+    match std::env::var(BEHAVIOR_VARIABLE).as_deref() {
+        Ok("nonsense") => write_garbage(),
+        Ok("mute") => unanswered_calls::listen_only(),
+        Ok(cloud::BEHAVIOR) => {
             let store = groma_scripted::cloud::Store::at("store");
             groma_plugin::serve(
                 "registry.terraform.io/example/cloud",
                 Arc::new(groma_scripted::cloud::Cloud::new("cloud", store)),
             )
         }
-        Ok(secrets::MANNER) => groma_plugin::serve(ADDRESS, Arc::new(secrets::provider())),
-        Ok("speechless") => groma_plugin::serve(ADDRESS, Arc::new(silent::Speechless)),
+        Ok(secrets::BEHAVIOR) => groma_plugin::serve(ADDRESS, Arc::new(secrets::provider())),
+        Ok("speechless") => groma_plugin::serve(ADDRESS, Arc::new(unanswered_calls::Speechless)),
         _ => groma_plugin::serve(ADDRESS, provider()),
     }
 }
 
 /// Says where it listens, and answers with what is no HTTP.
-fn talk_nonsense() -> ! {
+fn write_garbage() -> ! {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     println!("1|6|tcp|{}|grpc|", listener.local_addr().unwrap());
     loop {
@@ -127,14 +125,14 @@ fn provider() -> Arc<dyn Provider> {
         ("after", Attribute::optional(Type::String)),
     ];
     let schema = Schema::new(Block::new(attributes, [] as [(&str, NestedBlock); 0]));
-    let thing = ResourceScript::new(schema)
+    let resource = ResourceScript::new(schema)
         .on_read(|request, _| still_there(request))
         .on_plan(|request, good| {
             if named(&request.config, "dies in plan") {
                 die();
             }
             if named(&request.config, "warns") {
-                return PlanResponse { diagnostics: lost_operations::warning(), ..good() };
+                return PlanResponse { diagnostics: unanswered_calls::warning(), ..good() };
             }
             good()
         })
@@ -143,7 +141,7 @@ fn provider() -> Arc<dyn Provider> {
                 die();
             }
             if named(&request.config, "dies once") {
-                lost_operations::die_once();
+                unanswered_calls::die_once();
             }
             if named(&request.config, "panics") {
                 panic!("the thing panics");
@@ -152,14 +150,14 @@ fn provider() -> Arc<dyn Provider> {
                 std::thread::sleep(Duration::from_secs(3600));
             }
             if named(&request.config, "waits to be stopped") {
-                stopping::wait();
+                unanswered_calls::wait();
             }
             good()
         });
     let token = Schema::new(Block::new([("id", Attribute::computed(Type::String))], [] as [(&str, NestedBlock); 0]));
-    let things = Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person());
-    let things = things.ephemeral("trouble_token", EphemeralScript::new(token));
-    stopping::served(things.action("trouble_note", deferred_actions::note()))
+    let provider = Scripted::new("trouble").resource("trouble_thing", resource).resource("trouble_person", person());
+    let provider = provider.ephemeral("trouble_token", EphemeralScript::new(token));
+    unanswered_calls::served(provider.action("trouble_note", deferred_actions::note()))
 }
 
 /// A provider that is started anew finds what an earlier one made.
@@ -181,8 +179,9 @@ fn person() -> ResourceScript {
     ResourceScript::new(schema)
         .on_read(|request, _| {
             let there = still_there(request);
-            let is_lost = request.current_state.attribute("town").is_some_and(|town| town.as_str() == Some("nowhere"));
-            if is_lost { ReadResponse { new_state: Value::NULL, ..there } } else { there }
+            let is_missing =
+                request.current_state.attribute("town").is_some_and(|town| town.as_str() == Some("nowhere"));
+            if is_missing { ReadResponse { new_state: Value::NULL, ..there } } else { there }
         })
         .on_plan(move |request, good| {
             let is_there = !request.prior_state.is_null() && !request.config.is_null();
@@ -270,11 +269,11 @@ fn flowing(text: &str) -> String {
 
 fn dies_amid_apply() {
     let folder = folder("dies");
-    let told = flowing(&folder.fails(APPLY));
-    assert!(told.contains("Plugin did not respond"), "{told}");
-    assert!(told.contains("exit status 3"), "{told}");
-    assert!(told.contains("panic: the disk of the trouble service is full"), "{told}");
-    assert!(told.contains("trouble_thing.second, on main.tf line 9, in resource"), "{told}");
+    let reported = flowing(&folder.fails(APPLY));
+    assert!(reported.contains("Plugin did not respond"), "{reported}");
+    assert!(reported.contains("exit status 3"), "{reported}");
+    assert!(reported.contains("panic: the disk of the trouble service is full"), "{reported}");
+    assert!(reported.contains("trouble_thing.second, on main.tf line 9, in resource"), "{reported}");
     assert_eq!(folder.ok(&["state", "list"]), "trouble_thing.first\n");
     nobody_is_left(&folder);
 
@@ -287,17 +286,17 @@ fn dies_amid_apply() {
 
 fn panics_amid_apply() {
     let folder = folder("panics");
-    let told = flowing(&folder.fails(APPLY));
-    assert!(told.contains("the thing panics"), "{told}");
+    let reported = flowing(&folder.fails(APPLY));
+    assert!(reported.contains("the thing panics"), "{reported}");
     assert_eq!(folder.ok(&["state", "list"]), "trouble_thing.first\n");
     nobody_is_left(&folder);
 }
 
 fn dies_amid_plan() {
     let folder = folder("dies in plan");
-    let told = flowing(&folder.fails(&["plan"]));
-    assert!(told.contains("during the call PlanResourceChange: exit status 3"), "{told}");
-    assert!(told.contains("the disk of the trouble service is full"), "{told}");
+    let reported = flowing(&folder.fails(&["plan"]));
+    assert!(reported.contains("during the call PlanResourceChange: exit status 3"), "{reported}");
+    assert!(reported.contains("the disk of the trouble service is full"), "{reported}");
     nobody_is_left(&folder);
 }
 
@@ -357,10 +356,10 @@ fn killed() {
     nobody_is_left(&folder);
     folder.write("main.tf", &folder.read("main.tf").replace("hangs", "lives"));
     let planned = folder.run(&["plan"]);
-    // What the provider had reported is known; what it was asked for last may or may not have been made.
-    let told = flowing(&format!("{}{}", planned.out, planned.err));
-    assert!(told.contains("trouble_thing.second"), "{told}");
-    assert!(!told.contains("# trouble_thing.first will be created"), "{told}");
+    // Completed operations are known; the last one may or may not have created its object.
+    let reported = flowing(&format!("{}{}", planned.out, planned.err));
+    assert!(reported.contains("trouble_thing.second"), "{reported}");
+    assert!(!reported.contains("# trouble_thing.first will be created"), "{reported}");
     assert!(folder.ok(&["state", "list"]).contains("trouble_thing.first\n"));
 }
 
@@ -374,9 +373,9 @@ fn no_plugin() {
         folder.write("plugins/terraform-provider-trouble", &format!("#!/bin/sh\n{text}\n"));
         make_executable(&folder.path("plugins/terraform-provider-trouble"));
         let folder = with_plugins(folder, "good");
-        let told = flowing(&folder.fails(&["plan"]));
-        assert!(told.contains(said), "{told}");
-        assert!(told.contains("registry.terraform.io/example/trouble"), "{told}");
+        let reported = flowing(&folder.fails(&["plan"]));
+        assert!(reported.contains(said), "{reported}");
+        assert!(reported.contains("registry.terraform.io/example/trouble"), "{reported}");
     }
 }
 
@@ -385,11 +384,11 @@ fn make_executable(path: &Path) {
 }
 
 fn nonsense() {
-    let folder = folder("good").with(MANNER, "nonsense");
+    let folder = folder("good").with(BEHAVIOR_VARIABLE, "nonsense");
     let start = Instant::now();
-    let told = flowing(&folder.fails(&["plan"]));
-    assert!(told.contains("registry.terraform.io/example/trouble"), "{told}");
-    assert!(told.starts_with("Error: "), "{told}");
+    let reported = flowing(&folder.fails(&["plan"]));
+    assert!(reported.contains("registry.terraform.io/example/trouble"), "{reported}");
+    assert!(reported.starts_with("Error: "), "{reported}");
     assert!(start.elapsed() < Duration::from_secs(20));
     nobody_is_left(&folder);
 }
@@ -429,24 +428,24 @@ fn identities() {
     assert_eq!((&change["before_identity"], &change["after_identity"]), (&anna, &anne), "{renamed}");
     assert_eq!(renamed["planned_values"]["root_module"]["resources"][0]["identity"], anne, "{renamed}");
 
-    // What was made in half has no identity that counts.
+    // A tainted object may be half created, so its identity is not relied on.
     folder.write("main.tf", &person("Ghent"));
     folder.ok(&["taint", "trouble_person.anna"]);
     folder.ok(&["plan", "-out=anew"]);
-    let anew = document(&["show", "-json", "anew"]);
-    let change = &anew["resource_changes"][0]["change"];
-    assert!(change.get("before_identity").is_none() && change.get("after_identity").is_none(), "{anew}");
+    let replanned = document(&["show", "-json", "anew"]);
+    let change = &replanned["resource_changes"][0]["change"];
+    assert!(change.get("before_identity").is_none() && change.get("after_identity").is_none(), "{replanned}");
     folder.ok(&["plan", "-destroy", "-out=gone"]);
     let gone = document(&["show", "-json", "gone"]);
     assert_eq!(gone["resource_changes"][0]["change"]["before_identity"], anna, "{gone}");
 
-    // What is gone is told by the name that it had; what has changed outside is told without.
+    // A deleted object is reported with its former name, a changed one without.
     folder.ok(&["untaint", "trouble_person.anna"]);
     folder.write("main.tf", &person("nowhere"));
     folder.ok(&["apply", "-auto-approve"]);
     folder.ok(&["plan", "-out=lost"]);
-    let lost = document(&["show", "-json", "lost"]);
-    let change = &lost["resource_changes"][0]["change"];
-    assert_eq!((&change["actions"], &change["before_identity"]), (&serde_json::json!(["create"]), &anna), "{lost}");
-    assert!(lost["resource_drift"][0]["change"].get("before_identity").is_none(), "{lost}");
+    let missing = document(&["show", "-json", "lost"]);
+    let change = &missing["resource_changes"][0]["change"];
+    assert_eq!((&change["actions"], &change["before_identity"]), (&serde_json::json!(["create"]), &anna), "{missing}");
+    assert!(missing["resource_drift"][0]["change"].get("before_identity").is_none(), "{missing}");
 }

@@ -9,12 +9,12 @@ use groma_provider::{Attribute, Block, NestedBlock, Schema, ServerCapabilities};
 use groma_scripted::{EphemeralScript, ResourceScript, Scripted};
 use groma_value::Type;
 
-use super::{MANNER as VARIABLE, folder, nobody_is_left};
-use crate::common::background::{kill, start_run, until_said};
+use super::{BEHAVIOR_VARIABLE as VARIABLE, folder, nobody_is_left};
 use crate::common::{Folder, Ran};
+use crate::common::{kill, start_run, until_said};
 
-/// What the plugin is like that takes secrets.
-pub const MANNER: &str = "secrets";
+/// The behavior of the plugin that accepts secrets.
+pub const BEHAVIOR: &str = "secrets";
 
 /// Values that may be kept nowhere: ephemeral ones, and those of write-only arguments.
 const FLEETING: [&str; 5] = [
@@ -156,7 +156,7 @@ struct Site(Folder);
 
 impl Site {
     fn new() -> Self {
-        let folder = folder("good").with(VARIABLE, MANNER);
+        let folder = folder("good").with(VARIABLE, BEHAVIOR);
         let temporary = folder.path("temporary").display().to_string();
         let log = folder.path("log").display().to_string();
         folder
@@ -278,7 +278,7 @@ pub fn nowhere() {
     site.runs(&["graph", "-plan=first.plan"]);
     site.runs(&["apply", "first.plan"]);
     site.runs(&["apply", "-auto-approve", OPTION, "-json", "-var=names=[\"one\",\"two\"]"]);
-    // What is created, and what is updated, at the time of the kill.
+    // The objects that are being created and updated at the time of the kill.
     site.killed(&["-var=names=[\"one\",\"two\",\"three\",\"four\"]", "-parallelism=30"]);
     site.runs(&["plan", OPTION]);
     let recovered = site.runs(&["apply", "-auto-approve", OPTION, "-var=names=[\"one\",\"two\",\"three\"]"]);

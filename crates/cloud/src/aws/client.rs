@@ -5,15 +5,13 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
-use super::clock::Clock;
 use super::endpoint::{default_url, request_url, signing_region};
 use super::error::{AwsError, RequestError, ServiceError};
 use super::loading::{Loaded, explained};
-use super::partition::Partition;
 use super::request::{AwsRequest, AwsResponse, Signature};
-use super::service::AwsService;
+use super::service::{AwsService, Partition};
 use super::settings::{AwsSettings, with_scheme};
-use super::signing::sign_request;
+use super::signing::{Clock, sign_request};
 use crate::background;
 use crate::http::{HeaderName, HeaderValue, HttpError, HttpRequest, HttpResponse, Method, Transport, Url};
 use crate::retry::Backoff;
@@ -57,6 +55,7 @@ impl AwsClient {
     pub fn new(mut settings: AwsSettings) -> Result<Self, AwsError> {
         let environment = &settings.environment;
         let mut connection = settings.connection.or_environment(environment);
+        // The setting of the block precedes the variable, as in the SDK for Go that Terraform's AWS provider uses.
         if connection.ca_bundle.is_none() {
             connection.ca_bundle = environment.get("AWS_CA_BUNDLE").map(|path| environment.expand_home(path));
         }
@@ -103,7 +102,7 @@ impl AwsClient {
         .await?
     }
 
-    /// Adds the headers that sign a request which somebody else will send.
+    /// Adds the headers that sign a request of another client.
     pub(crate) async fn sign(
         &self,
         request: &mut HttpRequest,
@@ -176,6 +175,7 @@ impl AwsClient {
 }
 
 impl Inner {
+    // A failed load is not kept: the next request tries again, for example after the user has logged in elsewhere.
     async fn loaded(&self) -> Result<&Loaded, AwsError> {
         self.loaded.get_or_try_init(|| Loaded::load(&self.settings, &self.transport)).await
     }
@@ -188,6 +188,7 @@ impl Inner {
     }
 
     async fn send(&self, request: &AwsRequest) -> Result<AwsResponse, RequestError> {
+        // A setting of 0 still sends the request once.
         let attempts = request.attempts.or(self.settings.attempts).unwrap_or(DEFAULT_ATTEMPTS).max(1);
         let mut failed = 0;
         let mut corrections = Corrections::default();
@@ -195,6 +196,7 @@ impl Inner {
             let answer = self.attempt(request, &mut corrections).await;
             match answer {
                 Attempt::Answered(response) => return Ok(response),
+                // No attempt is counted and no delay is needed. `Corrections` bounds the repetitions.
                 Attempt::Corrected => continue,
                 Attempt::Final(error) => return Err(error),
                 Attempt::Transient(error) => {
@@ -217,6 +219,8 @@ impl Inner {
         let keys = match (loaded.keys.get(self.clock.now()).await, request.signature) {
             (Ok(keys), _) => Some(keys),
             (Err(error), Signature::Required) => return Attempt::Final(explained(&self.settings, &error).into()),
+            // Only missing credentials permit an unsigned request. Broken ones are an error, or a public object would
+            // hide them.
             (Err(error), Signature::IfCredentials) => match explained(&self.settings, &error) {
                 AwsError::MissingCredentials(_) => None,
                 error => return Attempt::Final(error.into()),
@@ -227,12 +231,14 @@ impl Inner {
             Err(error) => return Attempt::Final(error.into()),
         };
         if let Some(keys) = &keys {
+            // `aws-global` selects the global endpoint of STS, but a signature must name a real region.
             let region = signing_region(&sent.1).to_owned();
             if let Err(error) = sign_request(&mut sent.0, request.service, &region, keys, self.clock.now()) {
                 return Attempt::Final(error.into());
             }
         }
         let response = match self.transport.send(sent.0).await {
+            // 304 is an answer to a conditional request. 301 is S3's way to say that the bucket is in another region.
             Ok(response) if response.status.as_u16() < 400 && response.status.as_u16() != 301 => {
                 return Attempt::Answered(response);
             }
@@ -240,6 +246,8 @@ impl Inner {
             Err(error) => return network_error(request, error),
         };
         let error = service_error(request, &response);
+        // The codes can also mean a wrong secret key, so the clock is corrected only if the `Date` header shows a
+        // difference.
         if is_clock_error(&error) && !corrections.clock && self.clock.learn(response.header("date")) {
             corrections.clock = true;
             return Attempt::Corrected;
@@ -249,6 +257,7 @@ impl Inner {
             && !corrections.keys
         {
             corrections.keys = true;
+            // The service is right about expiry: the file or the metadata service may have newer keys by now.
             loaded.keys.reject(keys).await;
             return Attempt::Corrected;
         }
@@ -258,10 +267,11 @@ impl Inner {
     /// Builds the request without a signature, and returns its region.
     async fn build(&self, request: &AwsRequest, loaded: &Loaded) -> Result<(HttpRequest, String), AwsError> {
         let wanted = request.region.as_deref().or_else(|| {
-            // STS has a region of its own where the settings name one.
+            // STS may have a region of its own in the settings.
             self.settings.sts_region.as_deref().filter(|_| request.service == AwsService::STS)
         });
         let region = self.region(wanted).await?;
+        // Endpoints of the block precede those of the environment and the profile.
         let configured = self.settings.endpoint(request.service).map(str::to_owned);
         let endpoint = match configured.or_else(|| loaded.configured_endpoint(request.service)) {
             Some(url) => with_scheme(&url),
@@ -274,6 +284,7 @@ impl Inner {
             .map_err(|name| AwsError::Setting(format!("the header {name} contains invalid characters")))?;
         let mut sent = HttpRequest::new(request.method.clone(), url);
         sent.headers = headers;
+        // The request keeps its body for further attempts.
         sent.body.clone_from(&request.body);
         sent.limit = request.limit;
         Ok((sent, region))
@@ -282,6 +293,7 @@ impl Inner {
     async fn caller_identity(&self) -> Result<CallerIdentity, RequestError> {
         let request = AwsRequest::new(AwsService::STS, Method::POST, "GetCallerIdentity")
             .with_header("content-type", "application/x-www-form-urlencoded")
+            // STS speaks the query protocol, in which the version of the API is a parameter.
             .with_body(b"Action=GetCallerIdentity&Version=2011-06-15".to_vec());
         let response = self.send(&request).await?;
         let text = String::from_utf8_lossy(&response.body);
@@ -336,12 +348,15 @@ fn classified(error: ServiceError) -> Attempt {
         ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "NotAuthorized", "AuthorizationError"];
     const TRANSIENT: [&str; 3] = ["RequestTimeout", "RequestTimeoutException", "InternalError"];
     let code = error.code.as_str();
+    // First, because services report throttling with statuses from 400 to 503.
     if THROTTLING.contains(&code) || error.status == 429 {
         return Attempt::Transient(RequestError::Throttled(Box::new(error)));
     }
     if DENIED.contains(&code) || (error.status == 403 && code == "403") {
         return Attempt::Final(RequestError::AccessDenied(Box::new(error)));
     }
+    // A redirect is not followed: its signature would be for the wrong region, and the backend's `region` is to be
+    // fixed.
     if let Some(expected) = error.region.clone()
         && (["PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"].contains(&code)
             || error.status == 301)
@@ -377,8 +392,10 @@ fn is_expired_keys(error: &ServiceError) -> bool {
 fn service_error(request: &AwsRequest, response: &HttpResponse) -> ServiceError {
     let status = response.status.as_u16();
     let text = String::from_utf8_lossy(&response.body);
+    // Bodies that are not JSON become null, in which no member is found, and are searched as XML below.
     let document: Json = serde_json::from_slice(&response.body).unwrap_or_default();
     let member = |names: &[&str]| names.iter().find_map(|name| document[*name].as_str()).map(str::to_owned);
+    // REST protocols report the code in the header, the other protocols in the body.
     let code = response.header("x-amzn-errortype").map(str::to_owned);
     let code = code.or_else(|| member(&["__type", "code", "Code"])).or_else(|| xml_element(&text, "Code"));
     // `com.amazonaws.service#Code:http://...`
@@ -387,12 +404,15 @@ fn service_error(request: &AwsRequest, response: &HttpResponse) -> ServiceError 
         code.rsplit('#').next().unwrap_or_default().to_owned()
     });
     let message = member(&["message", "Message", "errorMessage"]).or_else(|| xml_element(&text, "Message"));
+    // S3 has a name of its own for this header.
     let request_id = ["x-amzn-requestid", "x-amz-request-id"].iter().find_map(|name| response.header(name));
     let region = response.header("x-amz-bucket-region").map(str::to_owned).or_else(|| xml_element(&text, "Region"));
     ServiceError {
         service: request.service,
         operation: request.operation,
         status,
+        // The status serves as the code of a response without a body, to which `classified` and `is_clock_error`
+        // refer.
         code: code.filter(|code| !code.is_empty()).unwrap_or_else(|| status.to_string()),
         message: message.unwrap_or_default(),
         request_id: request_id.map(str::to_owned),

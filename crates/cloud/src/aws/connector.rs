@@ -30,6 +30,7 @@ impl Connector {
 
 impl HttpClient for Connector {
     fn http_connector(&self, settings: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        // One deadline covers connecting and reading, because `Transport` sends a request as a whole.
         let timeout = settings.read_timeout().map(|read| read + settings.connect_timeout().unwrap_or_default());
         SharedHttpConnector::new(Self { transport: self.transport.clone(), timeout })
     }
@@ -51,6 +52,7 @@ impl HttpConnector for Connector {
             let answer = answer.map_err(|error| match &error {
                 HttpError::Timeout { .. } => ConnectorError::timeout(error.into()),
                 HttpError::Connection { .. } => ConnectorError::io(error.into()),
+                // User errors end the attempts of the SDK: repeating the request would give the same result.
                 HttpError::Setup(_) | HttpError::TooLarge { .. } | HttpError::Tls { .. } => {
                     ConnectorError::user(error.into())
                 }
@@ -58,7 +60,7 @@ impl HttpConnector for Connector {
             let body = checked_metadata(&path, answer.body)?;
             let mut response = SmithyResponse::new(answer.status.into(), SdkBody::from(body));
             for (name, value) in &answer.headers {
-                // Headers that are not text are of no use to the SDK, and the body may be shorter than it was.
+                // The SDK cannot use headers that are not text, and the body may be shorter than its declared length.
                 if let (Ok(value), false) = (value.to_str(), name == "content-length") {
                     response.headers_mut().append(name.to_string(), value.to_owned());
                 }
@@ -68,13 +70,15 @@ impl HttpConnector for Connector {
     }
 }
 
-/// Checks the name of a role in an answer of the instance metadata service. The SDK makes a URL of it and panics if that
-/// is not possible.
+/// Checks the name of a role in an answer of the instance metadata service. The SDK makes a URL of it and panics if
+/// that is not possible.
 fn checked_metadata(path: &str, mut body: Vec<u8>) -> Result<Vec<u8>, ConnectorError> {
+    // Only the metadata service answers with plain lines. Other bodies, such as JSON, must stay as they are.
     if !path.contains("/meta-data/") {
         return Ok(body);
     }
     while body.last().is_some_and(u8::is_ascii_whitespace) {
+        // Emulators of the metadata service end the name with a line break, which is no part of the role's name.
         body.pop();
     }
     let names_role =

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::secret::Secret;
 
-/// Keys are renewed so long before they expire, so that no request is signed with keys that end on the way.
+/// Keys are renewed this long before they expire, so that they are still valid when a request arrives.
 const RENEW_BEFORE: Duration = Duration::from_secs(300);
 
 /// The access keys of an AWS account. `Debug` prints the access key ID only.
@@ -26,7 +26,7 @@ pub struct AwsKeys {
 }
 
 impl AwsKeys {
-    /// Creates keys.
+    /// Creates static or temporary keys.
     pub fn new(id: impl Into<String>, secret: impl Into<String>, session: Option<String>) -> Self {
         Self { id: id.into(), secret: Secret::new(secret), session: session.map(Secret::new) }
     }
@@ -67,6 +67,7 @@ impl Cached {
         let valid_for = |margin: Duration| {
             kept.as_ref().filter(|keys| keys.expiry().is_none_or(|expiry| expiry > now + margin)).cloned()
         };
+        // Static keys have no expiry and are asked for once.
         if let Some(keys) = valid_for(RENEW_BEFORE) {
             return Ok(keys);
         }
@@ -75,6 +76,7 @@ impl Cached {
                 *kept = Some(keys.clone());
                 Ok(keys)
             }
+            // The source may be down for a moment, and the keys are good for up to `RENEW_BEFORE` more.
             Err(error) => valid_for(Duration::ZERO).ok_or(error),
         }
     }
@@ -82,6 +84,7 @@ impl Cached {
     /// Forgets keys that the service calls expired, unless they have been renewed already.
     pub(super) async fn reject(&self, keys: &Credentials) {
         let mut kept = self.shared.kept.lock().await;
+        // Several requests may fail with the same keys; only the first one drops them.
         if kept.as_ref().is_some_and(|kept| kept.access_key_id() == keys.access_key_id()) {
             *kept = None;
         }
@@ -141,19 +144,22 @@ mod tests {
             let later = now + Duration::from_secs(3400);
             assert_eq!(id(cached.get(later).await).as_deref(), Some("AKID1"));
             assert_eq!(id(cached.get(later).await).as_deref(), Some("AKID1"), "a failed renewal keeps valid keys");
+            // AKID1 has expired as well, so the failure of its renewal can no longer be covered up.
             assert_eq!(id(cached.get(now + Duration::from_secs(3700)).await), None);
         });
     }
 
     #[test]
-    fn rejected_keys_are_asked_for_again() {
+    fn rejected_keys_are_requested_again() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let cached = Cached::new(Counting(AtomicU32::new(0), Duration::from_secs(3600)));
             let first = cached.get(SystemTime::now()).await.unwrap();
+            // First rejection: the keys are dropped.
             cached.reject(&first).await;
             let second = cached.get(SystemTime::now()).await.unwrap();
             assert_eq!(second.access_key_id(), "AKID1");
+            // A late rejection of the old keys, as from a request that was in flight, does not drop the renewed ones.
             cached.reject(&first).await;
             assert_eq!(cached.get(SystemTime::now()).await.unwrap().access_key_id(), "AKID1");
         });

@@ -1,8 +1,7 @@
 //! Endpoints of services, and the two styles of S3 URLs.
 
 use super::error::AwsError;
-use super::partition::Partition;
-use super::service::AwsService;
+use super::service::{AwsService, Partition};
 use crate::http::Url;
 
 /// Variants of the endpoints of AWS.
@@ -12,7 +11,7 @@ pub(super) struct Variant {
     pub dual_stack: bool,
 }
 
-/// The place of the bucket in the URL of an S3 request.
+/// The position of the bucket in the URL of an S3 request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addressing {
     /// In the host name where the bucket's name and the endpoint allow it, else in the path.
@@ -25,11 +24,13 @@ pub enum Addressing {
 /// Returns the URL of a service of AWS in a region.
 pub(super) fn default_url(service: AwsService, region: &str, variant: Variant) -> String {
     let partition = Partition::of_region(region);
+    // S3 has its own pattern for variants, with "dualstack" as a label in front of the region.
     if service == AwsService::S3 {
         let fips = if variant.fips { "-fips" } else { "" };
         let dual_stack = if variant.dual_stack { ".dualstack" } else { "" };
         return format!("https://s3{fips}{dual_stack}.{region}.{}", partition.dns_suffix);
     }
+    // "aws-global" is the pseudo-region of the legacy global endpoint.
     if service == AwsService::STS && region == "aws-global" {
         return "https://sts.amazonaws.com".to_owned();
     }
@@ -62,9 +63,11 @@ pub(super) fn request_url(
     };
     let mut url = Url::parse(endpoint).map_err(|error| invalid(&error))?;
     let host = url.host_str().ok_or_else(|| invalid(&"it has no host"))?.to_owned();
+    // URL parsers resolve these segments, so the request would address another object than the one that was signed.
     if path.split('/').any(|segment| [".", ".."].contains(&segment)) {
         return Err(AwsError::Setting(format!("the path {path:?} contains \".\" or \"..\", which HTTP cannot carry")));
     }
+    // An endpoint may have a path, as S3-compatible services behind a gateway do.
     let mut prefix = url.path().trim_end_matches('/').to_owned();
     match bucket {
         Some((bucket, Addressing::Automatic)) if fits_host(bucket, &url) => {
@@ -94,7 +97,9 @@ fn fits_host(bucket: &str, endpoint: &Url) -> bool {
         && !bucket.starts_with(['-', '.'])
         && !bucket.ends_with(['-', '.'])
         && !bucket.contains("..");
+    // Wildcard certificates match one label only, so a bucket with dots would fail TLS verification in the host name.
     let dots_allowed = endpoint.scheme() == "http";
+    // Addresses such as 127.0.0.1 and the name localhost have no subdomains.
     let is_name = endpoint.domain().is_some_and(|domain| domain != "localhost");
     is_label && is_name && (dots_allowed || !bucket.contains('.'))
 }
@@ -134,7 +139,9 @@ mod tests {
             (AwsService::CLOUD_CONTROL, "eu-west-1", PLAIN, "cloudcontrolapi.eu-west-1.amazonaws.com"),
             (AwsService::CLOUD_CONTROL, "us-gov-west-1", FIPS, "cloudcontrolapi-fips.us-gov-west-1.amazonaws.com"),
             (AwsService::CLOUD_CONTROL, "us-east-1", BOTH, "cloudcontrolapi-fips.us-east-1.api.aws"),
+            // China has other domains for dual-stack endpoints.
             (AwsService::KMS, "cn-north-1", DUAL, "kms.cn-north-1.api.amazonwebservices.com.cn"),
+            // Without "-fips": in GovCloud the ordinary endpoint is the FIPS one.
             (AwsService::STS, "us-gov-east-1", FIPS, "sts.us-gov-east-1.amazonaws.com"),
             (AwsService::STS, "us-east-2", FIPS, "sts-fips.us-east-2.amazonaws.com"),
             (AwsService::STS, "aws-global", PLAIN, "sts.amazonaws.com"),
@@ -156,6 +163,7 @@ mod tests {
         let key = "a%20b/%C3%A9.json";
         assert_eq!(url(aws, "state", Addressing::Automatic), format!("https://state.s3.eu-west-1.amazonaws.com/{key}"));
         assert_eq!(url(aws, "state", Addressing::Path), format!("{aws}/state/{key}"));
+        // Dots would break the certificate, and capital letters are no valid host name.
         assert_eq!(url(aws, "a.b.c", Addressing::Automatic), format!("{aws}/a.b.c/{key}"));
         assert_eq!(url(aws, "Old_One", Addressing::Automatic), format!("{aws}/Old_One/{key}"));
         assert_eq!(
@@ -166,6 +174,7 @@ mod tests {
 
     #[test]
     fn queries_are_encoded_and_bad_paths_refused() {
+        // In a query a slash is encoded, and a space is %20 rather than "+": the signature is computed over this form.
         let query = [("list-type".to_owned(), "2".to_owned()), ("prefix".to_owned(), "a/b c".to_owned())];
         let url = request_url("https://h", None, "", &query).unwrap();
         assert_eq!(url.as_str(), "https://h/?list-type=2&prefix=a%2Fb%20c");

@@ -79,7 +79,7 @@ pub enum RequestError {
     /// The request could not be built or signed.
     #[error(transparent)]
     Client(#[from] AwsError),
-    /// No response arrived.
+    /// No response arrived after all attempts.
     #[error("{service} {operation}: {error}")]
     Network {
         /// The name of the service.
@@ -134,11 +134,11 @@ impl RequestError {
 /// An error that a service answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceError {
-    /// The service.
+    /// The service that refused the request.
     pub service: AwsService,
     /// The operation of the request.
     pub operation: &'static str,
-    /// The HTTP status.
+    /// The HTTP status of the response.
     pub status: u16,
     /// The code, such as `NoSuchBucket`; the status if the answer has none.
     pub code: String,
@@ -163,6 +163,7 @@ impl fmt::Display for ServiceError {
         if !self.message.is_empty() {
             write!(f, ": {}", self.message.trim_end_matches('.'))?;
         }
+        // AWS Support finds a request by this ID.
         match &self.request_id {
             Some(id) => write!(f, " (status {}, request ID {id})", self.status),
             None => write!(f, " (status {})", self.status),

@@ -38,6 +38,7 @@ impl Loaded {
         let environment = settings.chain_environment();
         let env = Env::from(environment.variables().clone());
         let files = profile_files(settings);
+        // The SDK reads the same files again; they are parsed here first to check the selected profile.
         let sections = shared_config(&env, &files).await?;
         let selected = selected_profile(settings, &environment, &sections)?;
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
@@ -57,6 +58,8 @@ impl Loaded {
             loader = loader.use_dual_stack(dual_stack);
         }
         let sdk = loader.load().await;
+        // The SDK merges the settings with the variables and the profile, so its result counts and not that of the
+        // settings.
         let variant =
             Variant { fips: sdk.use_fips().unwrap_or_default(), dual_stack: sdk.use_dual_stack().unwrap_or_default() };
         let region = sdk.region().map(ToString::to_string);
@@ -83,6 +86,7 @@ fn keys(
 ) -> Result<Cached, AwsError> {
     let from_environment = profile.and_then(|profile| environment_roles(sections, profile));
     let (mut keys, inherited) = match (&settings.keys, &settings.web_identity_role) {
+        // Static keys of the settings precede every other source, roles with web identity included.
         (Some(keys), _) => (Cached::new(keys.credentials("settings")), Vec::new()),
         (None, Some(role)) => (Cached::new(web_identity(settings, environment, sdk, role)?), Vec::new()),
         (None, None) => match (from_environment, settings.environment.clone()) {
@@ -101,6 +105,7 @@ fn keys(
             }
         },
     };
+    // Each role is assumed with the keys of the one before: the chain of `assume_role` blocks in their order.
     for role in inherited.iter().chain(&settings.roles) {
         keys = Cached::new(RoleProvider { sts: sts_client(settings, sdk, Some(&keys)), role: role.clone() });
     }
@@ -129,6 +134,7 @@ fn environment_roles(sections: &EnvConfigSections, profile: &str) -> Option<Vec<
             ..AssumeRole::default()
         });
         if section.get("credential_source").is_some_and(|source| source.eq_ignore_ascii_case("environment")) {
+            // The search started at the last role; the first to assume is the one next to the environment's keys.
             roles.reverse();
             return Some(roles);
         }
@@ -150,6 +156,7 @@ fn web_identity(
         WebIdentityToken::File(path) => TokenSource::File(path.clone()),
         WebIdentityToken::Environment => {
             match (variable("AWS_WEB_IDENTITY_TOKEN"), variable("AWS_WEB_IDENTITY_TOKEN_FILE")) {
+                // The SDK knows only the variable that names a file.
                 (Some(token), _) => TokenSource::Inline(token.into()),
                 (None, Some(path)) => TokenSource::File(path.into()),
                 (None, None) => {
@@ -163,6 +170,7 @@ fn web_identity(
     let role_arn = role.role_arn.clone().or_else(|| variable("AWS_ROLE_ARN"));
     Ok(WebIdentityProvider {
         sts: sts_client(settings, sdk, None),
+        // Checked now instead of by STS, whose answer would name no argument.
         role_arn: role_arn.ok_or_else(|| missing("role_arn"))?,
         token,
         session_name: role.session_name.clone().or_else(|| variable("AWS_ROLE_SESSION_NAME")),
@@ -179,6 +187,7 @@ fn sts_client(settings: &AwsSettings, sdk: &SdkConfig, keys: Option<&Cached>) ->
     builder.set_credentials_provider(keys.cloned().map(aws_credential_types::provider::SharedCredentialsProvider::new));
     if let Some(region) = settings.sts_region.as_ref().or(settings.region.as_ref()) {
         builder = builder.region(Region::new(region.clone()));
+    // STS needs a region for its endpoint even where nothing else does.
     } else if sdk.region().is_none() {
         builder = builder.region(Region::from_static("us-east-1"));
     }
@@ -206,12 +215,13 @@ fn profile_files(settings: &AwsSettings) -> EnvConfigFiles {
             }
         }
     }
-    // Without any file the builder has to have something.
+    // The builder requires a value even if there is no file.
     builder.with_contents(EnvConfigFileKind::Config, "").build()
 }
 
 async fn shared_config(env: &Env, files: &EnvConfigFiles) -> Result<EnvConfigSections, AwsError> {
     let unusable = |error: &(dyn std::error::Error + 'static)| AwsError::SharedConfig(with_causes(error));
+    // A file that cannot be read or parsed is an error of its own, not a reason to call credentials missing.
     let source = aws_runtime::env_config::source::load(env, &Fs::real(), files).await;
     EnvConfigSections::parse(source.map_err(|error| unusable(&error))?).map_err(|error| unusable(&error))
 }
@@ -237,6 +247,7 @@ fn selected_profile(
             existing: if existing.is_empty() { "(there are none)".to_owned() } else { existing.join(", ") },
         });
     };
+    // Reported before the request, because STS would refuse it without mentioning MFA.
     if section.get("mfa_serial").is_some() && settings.keys.is_none() && environment_keys(environment).is_none() {
         return Err(AwsError::MfaRequired { profile: profile.to_owned() });
     }
@@ -321,6 +332,7 @@ fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
         let denied = error.downcast_ref::<AssumeRoleError>().map(ProvideErrorMetadata::meta);
         let denied =
             denied.or_else(|| error.downcast_ref::<AssumeRoleWithWebIdentityError>().map(ProvideErrorMetadata::meta));
+        // The response of STS is the complete error. Its causes repeat the same text in the SDK's debug format.
         if let Some((code, message)) = denied.and_then(|meta| meta.code().zip(meta.message())) {
             messages.push(format!("AWS STS refuses the role: {code}: {message}"));
             break;
@@ -328,7 +340,7 @@ fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
         messages.push(error.to_string());
         cause = error.source();
     }
-    // Only the last messages say something of the case; those before name the layers they passed.
+    // Only the last messages describe the case; those before name the layers of the SDK.
     let kept = messages.len().saturating_sub(2);
     messages.split_off(kept).join(": ")
 }

@@ -1,13 +1,11 @@
 //! AWS: credentials from the official chain, endpoints, signed requests with retries.
 
 mod client;
-mod clock;
 mod connector;
 mod credentials;
 mod endpoint;
 mod error;
 mod loading;
-mod partition;
 mod request;
 mod roles;
 mod service;
@@ -18,7 +16,6 @@ pub use client::{AwsClient, CallerIdentity};
 pub use credentials::AwsKeys;
 pub use endpoint::Addressing;
 pub use error::{AwsError, CredentialsProblem, RequestError, ServiceError};
-pub use partition::Partition;
 pub use request::{AwsRequest, AwsResponse};
-pub use service::AwsService;
+pub use service::{AwsService, Partition};
 pub use settings::{AssumeRole, AwsSettings, IpStack, MetadataService, WebIdentityRole, WebIdentityToken};

@@ -24,13 +24,13 @@ pub struct AwsRequest {
 /// Whether a request carries a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signature {
-    /// Credentials are required.
+    /// The request fails if there are no credentials.
     Required,
     /// The request is sent without a signature if there are no credentials: public objects need none.
     IfCredentials,
 }
 
-/// A successful response.
+/// A successful response of an AWS service.
 pub type AwsResponse = crate::http::HttpResponse;
 
 impl AwsRequest {
@@ -41,6 +41,7 @@ impl AwsRequest {
             operation,
             method,
             bucket: None,
+            // Most services have one path and select the operation by header or body.
             path: "/".to_owned(),
             query: Vec::new(),
             headers: Vec::new(),
@@ -87,7 +88,7 @@ impl AwsRequest {
         self
     }
 
-    /// Sets the body.
+    /// Sets the body; it is empty by default.
     #[must_use]
     pub fn with_body(mut self, body: Vec<u8>) -> Self {
         self.body = body;
@@ -122,7 +123,7 @@ impl AwsRequest {
         self
     }
 
-    /// Converts the headers.
+    /// Converts the headers for the transport.
     ///
     /// # Errors
     /// Fails with the name of a header that is not valid.

@@ -23,6 +23,7 @@ impl AssumeRole {
         let mut seconds = 0_u64;
         let mut rest = text;
         while !rest.is_empty() {
+            // A number without a unit has no end here and makes the whole duration invalid, as in Go.
             let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
             let unit = match after.chars().next()? {
                 'h' => 3600,
@@ -50,6 +51,7 @@ impl RoleProvider {
         let role = &self.role;
         let tags = role.tags.iter().map(|(key, value)| Tag::builder().key(key).value(value).build());
         let tags = tags.collect::<Result<Vec<Tag>, _>>().map_err(CredentialsError::invalid_configuration)?;
+        // STS rejects empty lists where it accepts absent ones.
         let some = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
         let sent = self
             .sts
@@ -92,7 +94,7 @@ pub(super) struct WebIdentityProvider {
     pub(super) policy_arns: Vec<String>,
 }
 
-/// The place of a web identity token.
+/// The source of a web identity token.
 #[derive(Debug)]
 pub(super) enum TokenSource {
     Inline(Secret),
@@ -116,6 +118,7 @@ impl WebIdentityProvider {
             .assume_role_with_web_identity()
             .role_arn(&self.role_arn)
             .role_session_name(session_name(self.session_name.as_deref()))
+            // Files of tokens often end with a line break.
             .web_identity_token(token.trim())
             .set_duration_seconds(self.duration.map(|duration| duration.as_secs() as i32))
             .set_policy(self.policy.clone())
@@ -136,7 +139,7 @@ impl ProvideCredentials for WebIdentityProvider {
     }
 }
 
-/// Returns the configured name, or one with the time, so that sessions can be told apart in CloudTrail.
+/// Returns the configured name, or one with the time, so that sessions differ in CloudTrail.
 fn session_name(configured: Option<&str>) -> String {
     let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |passed| passed.as_secs());
     configured.map_or_else(|| format!("groma-{seconds}"), str::to_owned)

@@ -9,7 +9,8 @@ use crate::environment::Environment;
 use crate::http::ConnectionSettings;
 use crate::secret::Secret;
 
-/// The settings of a client. What is `None` or empty comes from the environment and the shared configuration files.
+/// The settings of a client. Those that are `None` or empty come from the environment and the shared configuration
+/// files.
 #[derive(Clone, Debug, Default)]
 pub struct AwsSettings {
     /// Static keys. They precede every other source.
@@ -30,7 +31,7 @@ pub struct AwsSettings {
     pub endpoints: BTreeMap<String, String>,
     /// The region of requests to STS, if it differs from `region`.
     pub sts_region: Option<String>,
-    /// The endpoint variants.
+    /// The endpoint variants: FIPS, dual-stack.
     pub stack: IpStack,
     /// The instance metadata service.
     pub metadata: MetadataService,
@@ -40,7 +41,7 @@ pub struct AwsSettings {
     pub attempts: Option<u32>,
     /// Words for the end of the `User-Agent` header.
     pub user_agent: Vec<String>,
-    /// The environment.
+    /// The environment that unset settings come from.
     pub environment: Environment,
 }
 
@@ -59,7 +60,7 @@ pub struct IpStack {
 pub struct MetadataService {
     /// Whether the service is used. `None` leaves the decision to `AWS_EC2_METADATA_DISABLED`.
     pub enabled: Option<bool>,
-    /// Its URL.
+    /// The URL of the service.
     pub endpoint: Option<String>,
     /// `IPv4` or `IPv6`.
     pub endpoint_mode: Option<String>,
@@ -93,7 +94,7 @@ pub struct AssumeRole {
 pub struct WebIdentityRole {
     /// The ARN of the role; `AWS_ROLE_ARN` if it is `None`.
     pub role_arn: Option<String>,
-    /// The token.
+    /// The token that proves the identity.
     pub token: WebIdentityToken,
     /// The name of the session; `AWS_ROLE_SESSION_NAME`, or one with the time by default.
     pub session_name: Option<String>,
@@ -108,7 +109,7 @@ pub struct WebIdentityRole {
 /// The source of a web identity token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebIdentityToken {
-    /// The token itself.
+    /// A token in the configuration.
     Inline(Secret),
     /// A file, which is read again for each session, because other programs renew it.
     File(PathBuf),
@@ -129,6 +130,7 @@ impl AwsSettings {
             // In the chain keys of the environment precede any profile.
             environment = environment.without(&["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]);
         }
+        // The chain itself calls these two services, and only its environment can redirect it.
         for service in [AwsService::STS, AwsService::SSO] {
             if let Some(url) = self.endpoint(service) {
                 environment = environment.with(&service.endpoint_variable(), with_scheme(url));

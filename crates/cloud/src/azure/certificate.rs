@@ -28,6 +28,7 @@ impl Certificate {
     pub(super) fn read(client: &ClientSettings, api: &ApiClient) -> Result<Option<Self>, TokenError> {
         let inline = client.certificate.as_ref().map(Secret::reveal);
         let inline = api.or_variable(inline, &["ARM_CLIENT_CERTIFICATE"]).map(|text| {
+            // Tools such as `base64` break lines, which the decoder would refuse.
             let decoded = BASE64_STANDARD.decode(text.split_whitespace().collect::<String>());
             decoded.map_err(|_| TokenError::setting("client_certificate must be a PKCS #12 file (.pfx) in Base64"))
         });
@@ -38,6 +39,7 @@ impl Certificate {
             })
         });
         let file = match (inline.transpose()?, from_file.transpose()?) {
+            // Equal ones are accepted, because a variable of the environment may repeat the setting of the block.
             (Some(inline), Some(from_file)) if inline != from_file => {
                 return Err(TokenError::setting(
                     "client_certificate and client_certificate_path hold different certificates; set one of them",
@@ -63,9 +65,11 @@ impl Certificate {
         let mut id = [0; 16];
         rand::fill(&mut id)
             .map_err(|_| TokenError::System("the operating system provides no random numbers".to_owned()))?;
+        // Entra ID finds the registered certificate by this digest of its DER form.
         let thumbprint = digest::digest(&digest::SHA256, &pfx.certificate);
         let header = json!({ "alg": "PS256", "typ": "JWT", "x5t#S256": BASE64_URL_SAFE_NO_PAD.encode(thumbprint) });
         let now = jwt::unix_time();
+        // The random `jti` makes each assertion unique, which protects it from replay.
         let claims = json!({
             "aud": token_url, "iss": client_id, "sub": client_id, "jti": BASE64_URL_SAFE_NO_PAD.encode(id), "nbf": now,
             "iat": now, "exp": now + ASSERTION_LIFETIME,

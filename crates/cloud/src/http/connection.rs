@@ -1,11 +1,15 @@
 //! Connection settings: proxies, certificate authorities, timeouts.
 
-use std::fmt;
+use std::net::ToSocketAddrs;
 use std::path::PathBuf;
+use std::thread::Builder;
 use std::time::Duration;
+use std::{fmt, io};
 
 use groma_diagnostics::io_reason;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy};
+use tokio::sync::oneshot;
 
 use super::error::{HttpError, innermost};
 use crate::environment::Environment;
@@ -104,6 +108,7 @@ impl ConnectionSettings {
                 HttpError::Setup(format!("the certificate bundle {} cannot be used: {reason}", path.display()))
             };
             let content = std::fs::read(path).map_err(|error| unusable(&io_reason(&error)))?;
+            // An empty bundle is refused below, because it would reject every server without naming the reason.
             let certificates = Certificate::from_pem_bundle(&content).map_err(|error| unusable(&innermost(&error)))?;
             if certificates.is_empty() {
                 return Err(unusable(&"it contains no certificate"));
@@ -120,6 +125,53 @@ impl ConnectionSettings {
 /// Adds the scheme that users leave out: `proxy.example.com:8080`.
 fn with_scheme(address: &str) -> String {
     if address.contains("://") { address.to_owned() } else { format!("http://{address}") }
+}
+
+/// Resolves each name on a thread, since the system's resolver blocks.
+///
+/// The resolver of the HTTP library panics where the operating system does not allow another thread; here that is an
+/// error.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolver {
+    /// Starts a lookup on a new thread.
+    spawn: fn(Lookup) -> io::Result<()>,
+}
+
+type Lookup = Box<dyn FnOnce() + Send>;
+
+impl Resolver {
+    /// Creates a resolver that asks the operating system.
+    pub fn new() -> Self {
+        Self { spawn: |lookup| Builder::new().name("name lookup".to_owned()).spawn(lookup).map(drop) }
+    }
+}
+
+impl Default for Resolver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (sender, receiver) = oneshot::channel();
+        let lookup = move || {
+            // The receiver is dropped if the answer arrives after the deadline.
+            let _ = sender.send((name.as_str(), 0).to_socket_addrs());
+        };
+        let started = (self.spawn)(Box::new(lookup));
+        Box::pin(async move {
+            started.map_err(|error| {
+                io::Error::other(format!(
+                    "no thread can be started to look up the name: {}; raise the limit on processes and threads (ulimit -u), or end \
+                     other programs",
+                    io_reason(&error)
+                ))
+            })?;
+            let found = receiver.await.map_err(|_| io::Error::other("the name lookup was given up"))??;
+            Ok(Box::new(found) as Addrs)
+        })
+    }
 }
 
 #[cfg(test)]
@@ -144,5 +196,24 @@ mod tests {
         let missing = ConnectionSettings { ca_bundle: Some("/no/such.pem".into()), ..Default::default() };
         let problem = missing.applied_to(reqwest::Client::builder()).unwrap_err().to_string();
         assert!(problem.contains("/no/such.pem"), "{problem}");
+    }
+
+    fn resolved(resolver: Resolver, name: &str) -> Result<usize, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let found = runtime.block_on(resolver.resolve(name.parse().unwrap()));
+        found.map(Iterator::count).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn names_are_resolved() {
+        assert!(resolved(Resolver::new(), "localhost").unwrap() > 0);
+        assert!(resolved(Resolver::new(), "no-such-host.invalid").is_err());
+    }
+
+    #[test]
+    fn thread_that_cannot_be_started_is_an_error_with_advice() {
+        let resolver = Resolver { spawn: |_| Err(io::ErrorKind::WouldBlock.into()) };
+        let problem = resolved(resolver, "localhost").unwrap_err();
+        assert!(problem.contains("no thread can be started") && problem.contains("ulimit -u"), "{problem}");
     }
 }

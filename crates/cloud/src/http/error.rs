@@ -53,6 +53,7 @@ impl HttpError {
     pub(super) fn of_request(url: &Url, limit: Duration, error: &reqwest::Error) -> Self {
         let url = without_secrets(url);
         if error.is_timeout() {
+            // Checked first: a timeout during the TLS handshake is still a timeout, and worth another attempt.
             return Self::Timeout { url, limit };
         }
         let reason = innermost(error);
@@ -61,6 +62,7 @@ impl HttpError {
 
     /// Whether another attempt may succeed.
     pub fn is_transient(&self) -> bool {
+        // Certificates and settings do not change between attempts.
         matches!(self, Self::Connection { .. } | Self::Timeout { .. })
     }
 }
@@ -98,6 +100,7 @@ pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     while let Some(source) = last.source() {
         last = source;
     }
+    // Errors of the operating system are worded as everywhere else in the program.
     if let Some(broken) = last.downcast_ref::<std::io::Error>().filter(|error| error.raw_os_error().is_some()) {
         return io_reason(broken).to_string();
     }

@@ -65,6 +65,7 @@ impl Double {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (kept, handler) = (kept.clone(), handler.clone());
+                // A thread for each connection, because clients keep their connections open.
                 std::thread::spawn(move || serve(stream.unwrap(), &kept, &*handler));
             }
         });
@@ -98,6 +99,7 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Received>>, handler: &(impl Fn(&Rec
         let mut body = vec![0; length];
         reader.read_exact(&mut body).unwrap();
         received.body = String::from_utf8_lossy(&body).into_owned();
+        // Recorded before the handler runs, so that tests see a request whose handling panics.
         let number = {
             let mut kept = kept.lock().unwrap();
             kept.push(received.clone());

@@ -93,6 +93,7 @@ impl Assembly<'_> {
         match self.module.providers.entry(provider.provider.clone()) {
             Entry::Occupied(mut entry) => {
                 let base = entry.get_mut();
+                // Without a schema the bodies cannot be merged yet, so the override is applied when the body is decoded.
                 base.body = base.body.overridden_by(&provider.body);
                 if !provider.version.is_empty() {
                     base.version = provider.version;
@@ -163,6 +164,7 @@ impl Assembly<'_> {
             let what = format!("module call {:?}", call.name);
             return self.nothing_to_override(call.span, "Missing module call to override", &what);
         };
+        // The parsed source and its expression belong together: an invalid source must not leave the old one in use.
         if call.source_expression.is_some() {
             base.source = call.source;
             base.source_expression = call.source_expression;

@@ -7,13 +7,13 @@ use super::required_providers::RequiredProviders;
 use super::variable::VariableDraft;
 use crate::model::encryption::EncryptionBlock;
 use crate::model::module::ActionBlock;
-use crate::model::module::{Backend, Cloud, VersionRequirement};
 use crate::model::module_call::ModuleCall;
 use crate::model::named_value::Check;
 use crate::model::named_value::Local;
 use crate::model::provider::{ProviderBlock, ProviderMeta};
 use crate::model::refactoring::{Import, Moved, Removed};
 use crate::model::resource::Resource;
+use crate::model::settings::{Backend, Cloud, VersionRequirement};
 
 /// A `required_version` argument with its error, which is dropped if an override file replaces the argument.
 #[derive(Clone, Debug)]

@@ -111,6 +111,7 @@ fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> Ignor
             return IgnoreChanges::None;
         }
     };
+    // Terraform 0.11 had this wildcard; it is recognized for a message that names its replacement.
     let is_wildcard = |element: &&Expression| element.as_static_string().as_deref() == Some("*");
     let paths = elements.iter().filter(|element| !is_wildcard(element));
     let paths: Vec<Traversal> = paths.filter_map(|element| syntax::attribute_path(element, decoding)).collect();
@@ -127,6 +128,7 @@ fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> Ignor
                 "The wildcard cannot be combined with attributes. Write ignore_changes = all, or list the attributes without \"*\".",
             );
         }
+        // The author meant `all`, so later checks see that and report nothing else.
         return IgnoreChanges::All;
     }
     IgnoreChanges::Paths(paths)
@@ -177,6 +179,7 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
         decoding.error(reference.span, problem.0, format!("{} can be used in replace_triggered_by.", problem.1));
         fine = false;
     }
+    // The number is meaningful only if every reference is valid: an invalid one may be the missing resource.
     if fine && resources != 1 {
         let detail = if resources == 0 {
             "Each element must refer to a resource, or to one of its instances or attributes."
@@ -226,6 +229,7 @@ fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTr
     let list = &content.get("actions")?.expression;
     let events = content.get("events").and_then(|events| syntax::list(&events.expression, decoding));
     let actions = syntax::list(list, decoding);
+    // Both lists are decoded before either can end the function, so that both are reported.
     let (events, actions) = (events?, actions?);
     check_events(events, decoding);
     for (missing, list_name, summary) in

@@ -152,6 +152,7 @@ impl Builder<'_, '_> {
         }
         let mut below = Subtree::default();
         for (name, call) in &module.calls {
+            // The module is shared and immutable, and the evaluated source belongs to this call in this tree.
             let mut call = call.clone();
             self.find_source(&mut call, early);
             let site = CallSite { directory: &module.directory, path: path.child(name) };
@@ -182,6 +183,7 @@ impl Builder<'_, '_> {
             );
             return None;
         }
+        // Remote sources may have a directory for each call, so a cycle of them need not repeat a directory.
         if above.len() >= DEPTH_LIMIT {
             self.error(
                 call.span,
@@ -194,6 +196,7 @@ impl Builder<'_, '_> {
         self.check_constants(call, &module, early);
         above.push(directory);
         let below = self.subtree(&module, &site.path, above, &early.child(call, &module));
+        // `above` describes one branch: siblings may call the same directory.
         above.pop();
         Some(Module { path: site.path, calls: below.calls, children: below.children, ..Module::clone(&module) })
     }
@@ -213,6 +216,7 @@ impl Builder<'_, '_> {
     fn called_module(&mut self, called: &Called<'_>, directory: &Path) -> Option<Arc<Module>> {
         match self.called_directory(directory) {
             ModuleDirectory::Module(module) => Some(module),
+            // Unlike the root module, a called module may be empty.
             ModuleDirectory::Empty => Some(Arc::new(self.nothing_in(directory))),
             ModuleDirectory::Missing => {
                 let directory = display(directory);
@@ -251,6 +255,7 @@ impl Builder<'_, '_> {
 
     /// Reports arguments of constant variables whose values are unknown before planning.
     fn check_constants(&mut self, call: &ModuleCall, module: &Module, early: &Early<'_>) {
+        // Few modules have constant variables, so the arguments are usually not evaluated.
         if !module.variables.values().any(|variable| variable.constant) {
             return;
         }
@@ -275,6 +280,7 @@ impl Builder<'_, '_> {
 
     /// Evaluates the source and version of a call if they are not constant, and checks that they are compatible.
     fn find_source(&mut self, call: &mut ModuleCall, early: &Early<'_>) {
+        // A constant source with a constant version was checked when the block was decoded.
         let was_checked = call.source.is_some() && !call.version.is_empty();
         self.evaluate_source(call, early);
         self.evaluate_version(call, early);
@@ -297,6 +303,7 @@ impl Builder<'_, '_> {
         if let (true, Some(expression)) = (call.version.is_empty(), needs_evaluation(call.version_expression.as_ref()))
         {
             let value = early.string_or_null(expression, "module version", self.diagnostics);
+            // A null version is the same as no version, also for the checks that look for the argument.
             if value.as_ref().is_some_and(Value::is_null) {
                 call.version_expression = None;
                 return;

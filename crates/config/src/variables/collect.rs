@@ -30,6 +30,7 @@ pub fn collect(
     files: &dyn Files,
 ) -> (IndexMap<Name, InputValue>, Diagnostics) {
     let mut collector = Collector { variables, sources, files, values: Values::new(), diagnostics: Diagnostics::new() };
+    // The order is Terraform's precedence: a later source replaces the value of an earlier one.
     collector.environment(&given.environment);
     for name in automatic_files(files) {
         collector.automatic_file(&name);
@@ -61,6 +62,7 @@ pub fn settings_file(path: &Path, sources: &Sources, files: &dyn Files) -> (Inde
 
 /// Returns the names of the automatically loaded variables files in increasing precedence.
 fn automatic_files(files: &dyn Files) -> Vec<OsString> {
+    // A missing directory has no variables files; the loader reports it.
     let entries = files.list(Path::new("")).unwrap_or_default();
     let mut names: Vec<OsString> =
         entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name).collect();
@@ -91,6 +93,7 @@ impl Collector<'_> {
     /// Reads `TF_VAR_` variables. Undeclared ones are ignored: the environment may be shared between configurations.
     fn environment(&mut self, environment: &[(String, OsString)]) {
         for (name, value) in environment {
+            // The type of the variable decides how its text is read, so it is looked up first.
             let Some(variable) = self.variables.get(name.as_str()) else { continue };
             match value.to_str() {
                 Some(text) => self.text(Some(variable), name, text, Origin::Environment),

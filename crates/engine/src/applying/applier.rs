@@ -76,6 +76,7 @@ impl<'a> Applier<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Result<Self, Box<AppliedRun>> {
         let Parts { session, providers, prepared, plan, inputs, recorder } = parts;
         let shared_context = SharedContext::applying(session, &prepared.templates);
+        // A saved plan is a file that may be damaged or belong to another configuration, so nothing in it is trusted.
         let Some(world) = World::restore(Arc::clone(&prepared.graph), shared_context, &plan.expansions) else {
             return Err(Box::new(unfit(plan.prior_state)));
         };
@@ -87,6 +88,7 @@ impl<'a> Applier<'a> {
             hooks: Arc::clone(&session.hooks),
             graph: Arc::clone(&prepared.graph),
         };
+        // The number of changes decides whether a thread for results is worth its cost.
         let writer = ResultWriter::new(plan.execution.changes(), &context);
         let mut evaluation = Evaluation::applying(session, inputs, &plan.timestamp);
         evaluation.checks = match plan.mode {
@@ -102,6 +104,7 @@ impl<'a> Applier<'a> {
             outputs: plan.outputs,
             removed_data: plan.disposal,
         };
+        // Inputs locate the instances of changes in the world, so the world is restored before they are built.
         let mut applier = Self {
             inputs: Inputs::new(session, prepared, &world, planned),
             providers,
@@ -119,12 +122,14 @@ impl<'a> Applier<'a> {
         if is_partial || plan.mode == Mode::RefreshOnly {
             unchanged::show_existing_instances(&applier.inputs, &mut applier.world, &applier.recording);
         }
+        // After the siblings and existing instances, so that planned values replace recorded ones.
         unchanged::set_known_values(&applier.inputs, &mut applier.world, &applier.recording, &plan.deferred);
         Ok(applier)
     }
 
     pub(super) async fn run(&mut self) {
         let (templates, acting) = (self.inputs.templates(), self.inputs.acting_providers());
+        // Implied provider configurations have no block, hence no step that could configure them.
         let mut unsaid = implied(templates, acting);
         unsaid.extend(switched_off(templates, &self.world, acting));
         let (_, problems) = configure_empty(self.inputs.session(), self.providers, unsaid, None).await;
@@ -132,10 +137,13 @@ impl<'a> Applier<'a> {
         if self.evaluation.diagnostics.has_errors() {
             return;
         }
+        // Imports are in the journal before anything else changes, so that a killed run does not import again.
         if !self.take_over() {
             return;
         }
         loop {
+            // A step starts only if its call has room: its configuration is evaluated when it starts, with results so
+            // far.
             while self.calls.has_room() {
                 let Some(step) = self.next_step() else { break };
                 self.start(step).await;
@@ -145,6 +153,7 @@ impl<'a> Applier<'a> {
             let Some((step, event)) = self.calls.next(self.providers).await else { break };
             self.take(step, event);
         }
+        // Ephemeral resources are closed last: provider configurations and running steps may use them until here.
         self.results_are_written();
         let hooks = Arc::clone(&self.inputs.session().hooks);
         let problems = self.ephemerals.close(&*hooks).await;
@@ -155,6 +164,7 @@ impl<'a> Applier<'a> {
              contains all completed changes. This is a bug in Groma; please report it.";
             self.evaluation.diagnostics.push(Diagnostic::error("Plan not carried out", detail));
         }
+        // A run that was interrupted but had nothing left to do is complete.
         if self.calls.is_stopping() && !is_complete {
             let detail = "The run was interrupted. Running operations were completed if time permitted, and the \
              state contains all known results. Run plan again to see the remaining changes.";
@@ -180,6 +190,7 @@ impl<'a> Applier<'a> {
 
     /// The next step that can be started.
     fn next_step(&mut self) -> Option<u32> {
+        // Peeks first, because a step that has to wait must stay the first ready one.
         let step = self.steps.first_ready()?;
         // Its object becomes a deposed one before the conversation: that must not happen for one that may never begin.
         let waits = matches!(self.steps.step(step), Step::Create(change) if changes::deposes(&self.inputs, change));
@@ -233,7 +244,9 @@ impl<'a> Applier<'a> {
 
     async fn start(&mut self, step: u32) {
         let what = self.steps.step(step);
+        // These steps are reported at once or have external effects, so earlier results must be recorded before them.
         let tells = matches!(what, Step::Read(_) | Step::Invoke(_) | Step::Open(..));
+        // A step behind a failure only passes the failure on; nothing about it is reported.
         if self.steps.has_failed(step) || tells && !self.results_are_written() {
             return self.end(step, Outcome::Failed);
         }

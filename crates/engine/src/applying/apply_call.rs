@@ -118,6 +118,8 @@ impl ApplyCall {
         let mut started = None;
         let mut end = CallEnd::Known;
         let applied = self.carry_out(&mut beginning, &mut started, &mut end, &mut diagnostics).await;
+        // A provider that ended before the call fails every remaining call. These are reported once, as operations not
+        // started.
         if applied.is_none() && diagnostics.has_errors() && self.target.provider.has_ended() {
             end = CallEnd::NotBegun;
         }
@@ -135,6 +137,8 @@ impl ApplyCall {
             Some(record) => recall(&self.target.provider, &self.target.subject(), record, diagnostics).await?,
             None => Object { value: self.target.schema.block.null_value(), private: Arc::default(), identity: None },
         };
+        // Terraform plans again with final values and applies that plan, which may only fill in what was unknown
+        // (LC-06).
         let (planned, config) = self.decide(&prior, diagnostics).await?;
         if self.operation == Operation::Update && planned.state == prior.value {
             // With everything known nothing is left to change.
@@ -147,11 +151,13 @@ impl ApplyCall {
             });
         }
         *beginning = self.announce();
+        // Reading and planning are not part of the reported duration.
         if !matches!(self.announcement, Announcement::AtOnce(_)) {
             *started = Some(Instant::now());
         }
         // What is nowhere but in the state is lost with it: there would be nothing to ask after.
         let begin = (!self.target.provider.is_pure()).then(|| Box::new(self.begin(&planned, &config)));
+        // The journal comes before the request: a call without a record would be lost with the process.
         if let Some(begin) = &begin
             && let Err(problem) = self.recorder.begin(begin)
         {
@@ -171,6 +177,7 @@ impl ApplyCall {
         let (applied, problems) = self.target.provider.apply(&self.target.subject(), input).await;
         diagnostics.append(problems);
         *end = match (applied.fate, begin) {
+            // An unsent request cannot have changed anything, so nothing is uncertain about the object.
             (CallFate::Unsent, _) => CallEnd::NotBegun,
             (CallFate::NoResponse, Some(begin)) => {
                 let repeatable = if begin.request.is_some() { Repeatable::Yes } else { Repeatable::No };
@@ -184,6 +191,7 @@ impl ApplyCall {
     /// Returns the final planned object, and the configuration that it follows from.
     async fn decide(&self, prior: &Object, diagnostics: &mut Diagnostics) -> Option<(Planned, Value)> {
         match self.operation {
+            // A deletion has only one possible result, so no second plan is requested.
             Operation::Delete => {
                 let null = self.target.schema.block.null_value();
                 let planned = Planned {
@@ -197,6 +205,7 @@ impl ApplyCall {
                 Some((planned, null))
             }
             Operation::Create | Operation::Update => {
+                // The ignored arguments are taken from the object as it is now, not as it was planned (PL-20).
                 let config = ignore_changes(&self.target.schema.block, &self.ignore, &prior.value, self.config.clone());
                 let planned = match self.placement(&config) {
                     Some(planned) => planned,
@@ -239,12 +248,14 @@ impl ApplyCall {
         let invalid = problems.has_errors();
         diagnostics.append(problems);
         if invalid {
+            // An invalid configuration is reported by validation; planning it would report it a second time.
             return None;
         }
         let input = PlanInput {
             purpose: PlanPurpose::Change,
             prior: prior.value.clone(),
             config: config.clone(),
+            // The planned bytes belong to the plan of a creation; an existing object has its own private data.
             private: if prior.value.is_null() { Arc::clone(&self.planned_private) } else { Arc::clone(&prior.private) },
             identity: prior.identity.clone(),
             meta: self.target.meta.clone(),
@@ -253,9 +264,11 @@ impl ApplyCall {
         let (planned, problems) = self.target.provider.plan(&self.target.subject(), input).await;
         diagnostics.append(problems);
         let mut planned = planned?;
+        // Providers of the legacy SDK may change ignored arguments in their plan, so these are restored there as well.
         if planned.legacy_type_system {
             planned.state = ignore_changes(&self.target.schema.block, &self.ignore, &prior.value, planned.state);
         }
+        // Replacement was not planned, so its deletion was neither ordered nor shown to the user (LC-10).
         if !planned.requires_replace.is_empty() {
             let (initial, last) = (Action::Update.names().join(" then "), "replacement");
             diagnostics.push(self.target.provider.action_changed(&self.target.subject(), &initial, last));
@@ -299,6 +312,7 @@ impl ApplyCall {
     fn request(&self, planned: &Planned, config: &Value) -> Option<CreateRequest> {
         let is_repeatable = self.operation == Operation::Create
             && self.target.provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);
+        // The metadata of the module can be ephemeral, too, and is part of the request.
         let is_ephemeral = [config, &self.target.meta].iter().any(|value| value.deep_marks().is_ephemeral());
         if !is_repeatable || is_ephemeral || !self.target.schema.block.write_only_values(config).is_empty() {
             return None;

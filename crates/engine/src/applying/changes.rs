@@ -60,6 +60,7 @@ impl PendingChange {
             true => Diagnostics::new(),
             false => provisioning::carry_out(first, call.target.address.clone(), hooks, cancellation).await,
         };
+        // Destroy-time provisioners that fail keep the object: the deletion was not requested yet.
         let done = if problems.has_errors() {
             let end = CallEnd::Known;
             ApplyCallResult { applied: None, beginning: Beginning::Told, started: None, end, diagnostics: problems }
@@ -83,6 +84,7 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
     };
     let planned = applier.inputs.change(change);
     let address = planned.address.clone();
+    // The record of this moment: an earlier step of the run may have replaced the planned one.
     let before = match operation {
         Operation::Create => None,
         _ => applier.recording.object(&address, None).cloned(),
@@ -92,6 +94,7 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
     let (announcement, dependencies) = match provider.is_pure() && !is_provisioned {
         // It also finds out what the object depends on.
         true => (Announcement::LeftToWriter, Dependencies::default()),
+        // An impure call is an external effect: results that it may depend on must be recorded first.
         false if applier.results_are_written() => {
             let subject = Subject::begun(operation, &address, None, &applier.inputs.change(change).before);
             let notice = Notice { hooks: Arc::clone(&applier.inputs.session().hooks), subject, operation };
@@ -99,6 +102,7 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
         }
         false => return applier.end(step, Outcome::Failed),
     };
+    // The old object becomes deposed before the creation, so that a killed run knows both (PL-10).
     if operation == Operation::Create
         && deposes(&applier.inputs, change)
         && !depose(&applier.inputs, &mut applier.evaluation, &mut applier.recording, change)
@@ -124,6 +128,7 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
         planned_private: Arc::clone(&planned.planned_private),
         ignore: evaluated.ignore,
         circumstances: Circumstances {
+            // Until its provisioners have succeeded, the object counts as tainted, so that a killed run replaces it.
             status: match (is_provisioned, &before) {
                 (true, _) => ObjectStatus::Tainted,
                 (false, Some(before)) => before.status,
@@ -136,6 +141,7 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
         recorder: Arc::clone(applier.recording.recorder()),
         announcement,
     });
+    // Provisioners are part of the step, so its place among the calls in flight is kept for them.
     let continuation = if is_provisioned { Continuation::Further } else { Continuation::Nothing };
     let pending = PendingChange { change, operation, before, first: Vec::new(), call };
     carry_out(applier, step, pending, continuation).await;
@@ -145,6 +151,7 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
 pub(super) async fn delete(applier: &mut Applier<'_>, step: u32, change: u32) {
     let planned = applier.inputs.change(change);
     let address = planned.address.clone();
+    // The second half of a create-first replacement deletes the object under the key that the first half gave it.
     let deposed = planned.deposed.clone().or_else(|| applier.recording.deposed_by(change).cloned());
     // A replacement whose first half failed has nothing to delete.
     let Some(before) = applier.recording.object(&address, deposed.as_ref()).cloned() else {
@@ -158,6 +165,7 @@ pub(super) async fn delete(applier: &mut Applier<'_>, step: u32, change: u32) {
         deposed.as_ref(),
         &before,
     );
+    // Both are computed before either is tested, so that all problems are reported at once.
     let (Some(provider), Some(first)) =
         (values::provider_of(&applier.inputs, applier.providers, &mut applier.evaluation, change), first)
     else {
@@ -179,6 +187,7 @@ pub(super) async fn delete(applier: &mut Applier<'_>, step: u32, change: u32) {
             deposed: deposed.clone(),
             provider,
             schema: Arc::clone(&planned.schema),
+            // A deletion evaluates no block; its block may no longer exist.
             body: None,
             span: Span::NONE,
             meta: no_meta(),
@@ -216,6 +225,7 @@ pub(super) fn deposes(inputs: &Inputs<'_>, change: u32) -> bool {
 
 fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
     let address = applier.inputs.change(change).address.clone();
+    // Only a block that was generated for an import has no instance in the configuration.
     let Some((module, resource, position)) = applier.inputs.instance(change) else {
         return written(&applier.inputs, change);
     };
@@ -228,6 +238,7 @@ fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
     let scope = InstanceScope::new(&applier.world, module, &functions).repeated(&repetition);
     let lifecycle = &block.lifecycle;
     let status = applier.evaluation.preconditions(lifecycle, &address, &scope);
+    // Preconditions may refer to values that were unknown while planning, so they are decided again (PL-27).
     if outcome_of(status) == Outcome::Failed {
         return None;
     }
@@ -237,6 +248,7 @@ fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
         return None;
     }
     let ignore = ignored(&mut applier.evaluation, &lifecycle.ignore_changes, &scope);
+    // The argument `destroy` may become known only now; the record keeps it for a run without the block.
     if applier.evaluation.truth(lifecycle.destroy.as_ref(), &scope) == Some(false) {
         applier.recording.keep(change);
     }

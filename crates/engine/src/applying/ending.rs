@@ -15,12 +15,15 @@ use crate::world::{ModuleId, World};
 
 /// Returns the outcome of the run.
 pub(super) fn finish(mut applier: Applier<'_>) -> AppliedRun {
+    // Operations without a running provider have no results, so they are added before the recording ends.
     applier.evaluation.diagnostics.append(applier.recording.report_not_begun());
     let (mut state, done) = applier.recording.finish();
     write_outputs(&applier.inputs, &applier.world, &mut state);
+    // A failed destroy keeps the results of the previous run, because it decided no condition itself.
     if applier.inputs.mode() != Mode::Destroy || !applier.evaluation.diagnostics.has_errors() {
         state.check_results = Some(applier.evaluation.checks.results());
     }
+    // Data sources are dropped last: providers were configured with them until the last deletion.
     take_out(applier.inputs.removed_data(), &mut state);
     let spent = Box::new((applier.world, applier.inputs.into_spent(), applier.steps.into_spent()));
     AppliedRun { state, done, diagnostics: reported_once(applier.evaluation.diagnostics), spent: Some(spent) }
@@ -31,17 +34,21 @@ fn write_outputs(inputs: &Inputs<'_>, world: &World, state: &mut State) {
     let root = world.module(ModuleId::ROOT);
     let config = &inputs.graph().module(root.of).config;
     for change in inputs.outputs() {
+        // The deletion of an output depends on no step, so it happens even after errors.
         if change.action == Action::Delete {
             state.outputs.remove(&change.name);
             continue;
         }
         let worked_out = config.outputs.get_full(&change.name).and_then(|(at, _, output)| {
             let value = root.outputs.get(at).cloned().flatten()?;
+            // Ephemeral outputs are never stored, and unknown values mean that a step failed.
             (value.is_wholly_known() && !output.ephemeral).then_some((value, output))
         });
         if let Some((value, declared)) = worked_out {
             let (value, _) = value.unmark_deep();
+            // A value that the plan shows has passed through the plan file's encoding; others are stored as they are.
             let value = if change.after.is_wholly_known() { after_round_trip(value) } else { value };
+            // Terraform does not store outputs that are null.
             if value.is_null() {
                 state.outputs.remove(&change.name);
                 continue;
@@ -59,6 +66,7 @@ pub(super) fn take_out(disposal: &[ResourceInstance], state: &mut State) {
     if disposal.is_empty() {
         return;
     }
+    // A data source in a recorded dependency is still needed to order a later destroy (OD-02).
     let needed: HashSet<ConfigResource> = state
         .iter()
         .flat_map(|view| view.record.current.iter().chain(view.record.deposed.values()))

@@ -17,6 +17,7 @@ use crate::world::{Expansion, InstanceScope, ModuleId};
 pub(super) async fn open(applier: &mut Applier<'_>, step: u32, module: ModuleId, resource: u32) {
     let is_repeated =
         matches!(applier.world.module(module).resources[resource as usize].expansion, Expansion::ForEach(_));
+    // The values of `each.value` may have been unknown when the plan was made.
     if is_repeated
         && values::refill_resource(&mut applier.world, &mut applier.evaluation, module, resource) == Outcome::Failed
     {
@@ -27,11 +28,13 @@ pub(super) async fn open(applier: &mut Applier<'_>, step: u32, module: ModuleId,
     for position in 0..count {
         match opening(applier, module, resource, position) {
             Some(call) => calls.push((position, call)),
+            // All instances are prepared before the first is opened, so that an error leaves nothing open.
             None => return applier.end(step, Outcome::Failed),
         }
     }
     let call = async move {
         let mut reads = Vec::with_capacity(calls.len());
+        // One after the other, as one step: the number of calls in flight counts steps.
         for (position, call) in calls {
             call.hooks.ephemeral_start(&call.address, EphemeralPhase::Open);
             reads.push((position, call.run().await));
@@ -59,6 +62,7 @@ fn opening(applier: &mut Applier<'_>, module: ModuleId, resource: u32, position:
     let found = applier.providers.needed(&manager, &address, block.header_span);
     let provider = found.map_err(|problem| applier.evaluation.diagnostics.push(problem)).ok()?;
     let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
+    // An apply cannot defer anything: the plan has already decided what it includes.
     let (span, meta, deferral) = (block.body.missing_item_span(), template.meta.clone(), Deferral::Refused);
     let hooks = Arc::clone(&applier.inputs.session().hooks);
     Some(ReadCall { address, provider, schema, body, span, config, meta, deferral, hooks })
@@ -70,6 +74,7 @@ pub(super) fn opened(applier: &mut Applier<'_>, event: OpenedInstances) -> Outco
     let mut outcome = Outcome::Done;
     for (position, read) in reads {
         applier.evaluation.diagnostics.append(read.diagnostics);
+        // A resource that was opened must be closed, also if its result is invalid.
         read.open.into_iter().for_each(|open| applier.ephemerals.push(open));
         let hooks = Arc::clone(&applier.inputs.session().hooks);
         if read.value.is_some() {

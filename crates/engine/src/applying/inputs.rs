@@ -55,8 +55,10 @@ impl<'a> Inputs<'a> {
             session,
             prepared,
             mode,
+            // The lookup by address walks the module path, so it is done once and not in every step.
             instances: changes.iter().map(|change| world.locate(&change.address)).collect(),
             changes,
+            // Calls own their invocation while they are in flight, hence the reference count.
             invocations: invocations.into_iter().map(Arc::new).collect(),
             outputs,
             removed_data,

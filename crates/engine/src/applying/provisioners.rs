@@ -22,6 +22,7 @@ use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
 /// Whether something runs once the object of a change has come into being.
 pub(super) fn is_provisioned(inputs: &Inputs<'_>, world: &World, change: u32) -> bool {
+    // Objects without an instance in the configuration are only deleted, and have no creation-time provisioners.
     let Some((module, resource, _)) = inputs.instance(change) else { return false };
     let config = &world.static_module(module).config;
     let block = config.resources.get_index(resource as usize);
@@ -40,6 +41,7 @@ pub(super) fn provision(
     let ApplyCallResult { applied, mut diagnostics, .. } = done;
     let applied = applied?;
     let value = applied.state.clone();
+    // Recorded as tainted first: if the process is killed during a provisioner, the next run replaces the object.
     let recorded = results::record(applier, change, deposed, Operation::Create, None, applied, ObjectStatus::Tainted);
     if let Err(problem) = recorded {
         diagnostics.push(problem);
@@ -49,6 +51,7 @@ pub(super) fn provision(
             Provisioned { change, started, value, diagnostics },
         ));
     }
+    // Provisioners and connections may refer to `self`, which is this value.
     applier.settle(change, value.clone());
     let address = applier.inputs.change(change).address.clone();
     let Some(provisions) =
@@ -62,6 +65,7 @@ pub(super) fn provision(
     };
     let (hooks, cancellation) =
         (Arc::clone(&applier.inputs.session().hooks), applier.inputs.session().cancellation.clone());
+    // The step goes on with another call, so its dependents do not start yet.
     applier.continue_with(step, async move {
         diagnostics.append(provisioning::carry_out(provisions, address, hooks, cancellation).await);
         Event::Provisioned(Box::new(Provisioned { change, started, value, diagnostics }))
@@ -90,12 +94,14 @@ fn creation_provisions(
 
 /// Takes in how the provisioners of a new object ended.
 pub(super) fn provisioned(applier: &mut Applier<'_>, mut event: Provisioned) -> Outcome {
+    // A failed creation-time provisioner leaves the object tainted, as in Terraform (PL-05).
     let recorded = match event.diagnostics.has_errors() {
         false => applier.recording.make_ready(applier.inputs.change(event.change)),
         true => Ok(()),
     };
     event.diagnostics.extend(recorded.err());
     if event.diagnostics.has_errors() {
+        // Failing to record the result counts as failure, because the state still says that the object is tainted.
         return unprovisioned(&applier.inputs, &mut applier.evaluation, event);
     }
     let Provisioned { change, started, value, diagnostics } = event;
@@ -127,6 +133,7 @@ pub(super) fn destruction_provisions(
     before: &ObjectRecord,
 ) -> Option<Vec<Provision>> {
     let address = inputs.change(change).address.clone();
+    // Terraform runs destroy-time provisioners only for current, complete objects.
     if deposed.is_some() || before.status == ObjectStatus::Tainted {
         return Some(Vec::new());
     }
@@ -135,6 +142,7 @@ pub(super) fn destruction_provisions(
     let repetition = match &address.key {
         InstanceKey::None => Repetition::None,
         InstanceKey::Int(index) => Repetition::Count(*index),
+        // The value of the element is not stored in the state, so only the key is known.
         InstanceKey::String(key) => Repetition::Each(key.clone(), Value::DYNAMIC),
     };
     let functions = Arc::clone(&evaluation.functions);
@@ -148,6 +156,7 @@ fn provisioners_of(
     world: &World,
     address: &ResourceInstance,
 ) -> Option<(ModuleId, Vec<Provisioner>, Option<Connection>)> {
+    // A block that exists wins over a `removed` block of the same address.
     if let Some(module) = world.find(&address.module)
         && let Some(block) = world.static_module(module).config.resources.get(&address.resource)
     {

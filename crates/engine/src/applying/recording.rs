@@ -90,10 +90,13 @@ impl Recording {
         let ResourceChange { address, provider, .. } = planned;
         let Some(record) = self.state.object(address, None).cloned() else { return Ok(()) };
         let Some(key) = self.state.depose(address) else { return Ok(()) };
+        // The deposed object is recorded before the current one disappears: a kill in between leaves it twice, never
+        // not at all.
         let noted = self
             .recorder
             .finished(address, Some(&key), provider, None, Outcome::Present(Arc::clone(&record)))
             .and_then(|()| self.recorder.finished(address, None, provider, Some(&record), Outcome::Gone));
+        // Without both records the object must stay the current one, or a killed run would lose it.
         if noted.is_err() {
             self.state.restore(address, &key);
         }
@@ -110,10 +113,12 @@ impl Recording {
     pub(super) fn restore(&mut self, change: u32, planned: &ResourceChange) -> Result<(), Diagnostic> {
         let Some(key) = self.deposed.remove(&change) else { return Ok(()) };
         let ResourceChange { address, provider, .. } = planned;
+        // Copied, because restoring moves the record within the state.
         let record = self.state.object(address, Some(&key)).cloned();
         if let Some(record) = record
             && self.state.restore(address, &key)
         {
+            // In the reverse order of deposing: the current object is recorded before the deposed one disappears.
             self.recorder.finished(address, None, provider, None, Outcome::Present(Arc::clone(&record)))?;
             self.recorder.finished(address, Some(&key), provider, Some(&record), Outcome::Gone)?;
         }
@@ -147,6 +152,7 @@ impl Recording {
             .map_err(|problem| record::unrecordable(address, &problem))
             .map(Arc::new)?;
         let outcome = Outcome::Present(Arc::clone(&record));
+        // The state is updated even if the journal fails, so that the final save still contains the object.
         let noted = self.recorder.finished(address, deposed, provider, before, outcome);
         self.state.insert(address, deposed, provider, record);
         noted
@@ -163,6 +169,7 @@ impl Recording {
         deposed: Option<&DeposedKey>,
         before: Option<&ObjectRecord>,
     ) -> Result<(), Diagnostic> {
+        // The real object no longer exists, whether the journal can be written or not.
         self.state.remove(&planned.address, deposed);
         self.recorder.finished(&planned.address, deposed, &planned.provider, before, Outcome::Gone)
     }
@@ -187,6 +194,7 @@ impl Recording {
 
     /// Leaves a result to the result writer, which records and reports it.
     pub(super) fn hand_in(&mut self, entry: FinishedChange) {
+        // A creation enters the state when the writer is done with it; a deletion can leave it at once.
         if entry.object.value.is_null() {
             self.state.remove(&entry.address, entry.deposed.as_ref());
         }
@@ -227,6 +235,7 @@ impl Recording {
     pub(super) fn finish(self) -> (State, Done) {
         let (made, done) = self.writer.finish();
         let mut state = self.state;
+        // The writer's thread builds a state of its own, so that the walk and the writer never share one.
         state.absorb(made);
         (state, self.done.and(done))
     }

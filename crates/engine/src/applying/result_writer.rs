@@ -87,6 +87,7 @@ impl ResultWriter {
         if expected < MANY {
             return Self(Location::Inline(Box::new(worker())));
         }
+        // Bounded, so that the memory of waiting results is bounded as well.
         let (messages, received) = mpsc::sync_channel(WAITING);
         let own = worker();
         let thread = Builder::new().name("results".to_owned()).spawn(move || own.run(&received));
@@ -94,6 +95,7 @@ impl ResultWriter {
             Ok(thread) => {
                 Self(Location::Thread(WriterThread { messages, batch: Vec::new(), is_behind: false, thread }))
             }
+            // Without another thread the results are recorded on this one, only slower.
             Err(_) => Self(Location::Inline(Box::new(worker()))),
         }
     }
@@ -133,6 +135,7 @@ impl ResultWriter {
             Location::Thread(mut thread) => {
                 thread.hand_over();
                 drop(thread.messages);
+                // A panic of the writer is a bug of this process and must not look like a successful run.
                 thread.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
             }
         };
@@ -153,6 +156,7 @@ impl WriterThread {
 
     fn catch_up(&mut self) -> Diagnostics {
         self.hand_over();
+        // Nothing was sent since the last answer, so a round trip to the thread would only cost time.
         if !std::mem::take(&mut self.is_behind) {
             return Diagnostics::new();
         }
@@ -219,6 +223,7 @@ impl Worker {
     /// Records an entry. What the journal cannot take is in the state all the same, which may still be saved at the end.
     fn record(&mut self, change: &FinishedChange) -> Result<(), Box<Diagnostic>> {
         let FinishedChange { address, deposed, provider, schema, before: (_, before), object, .. } = change;
+        // A null value means that the object was deleted.
         let (recorder, deposed, before) = (&self.context.recorder, deposed.as_ref(), before.as_deref());
         if object.value.is_null() {
             return Ok(recorder.finished(address, deposed, provider, before, Outcome::Gone)?);
@@ -234,6 +239,7 @@ impl Worker {
             .map(Arc::new)
             .map_err(|problem| record::unrecordable(address, &problem))?;
         let outcome = Outcome::Present(Arc::clone(&record));
+        // The state keeps the object even without a record, because a final save may still succeed.
         let noted = recorder.finished(address, deposed, provider, before, outcome);
         self.state.insert(address, deposed, provider, record);
         Ok(noted?)

@@ -29,6 +29,7 @@ pub(super) fn changed(applier: &mut Applier<'_>, step: u32, event: ChangeEvent) 
     let ChangeEvent { change, deposed, operation, before, started, elapsed, done } = event;
     let is_good = !done.diagnostics.has_errors();
     let is_made = done.applied.as_ref().is_some_and(|applied| !applied.state.is_null());
+    // Provisioners run only after a creation that succeeded and produced an object.
     if operation == Operation::Create
         && is_made
         && is_good
@@ -38,6 +39,7 @@ pub(super) fn changed(applier: &mut Applier<'_>, step: u32, event: ChangeEvent) 
     }
     let event = ChangeEvent { change, deposed, operation, before, started, elapsed, done };
     Some(match event.done.beginning {
+        // Failures are reported by the walk: the writer handles only results that need no further decision.
         Beginning::LeftToWriter if is_good => hand_in(applier, event),
         _ => take_down(applier, event),
     })
@@ -76,6 +78,7 @@ fn take_down(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
     let subject = Subject::begun(operation, &address, deposed.clone(), known);
     if beginning == Beginning::LeftToWriter {
         // It did not come to a good end, which is not for the result writer to tell.
+        // The writer may still be reporting earlier results, which must appear first.
         applier.results_are_written();
         hooks.apply_start(&subject, operation);
     }
@@ -85,12 +88,16 @@ fn take_down(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
         CallEnd::Known => {}
         CallEnd::Lost(begin, repeatable) => explain_unanswered_call(&mut problems, begin, *repeatable),
         CallEnd::NotBegun => {
+            // The problems of one operation would repeat the end of the provider, which is reported once for all of
+            // them.
             applier.recording.note_not_begun(applier.inputs.change(change), operation, std::mem::take(&mut problems));
         }
     }
     match (applied, end) {
         // Nobody knows whether there is an object: the journal keeps the call, and the next run asks after it.
         (Some(applied), CallEnd::Lost(begin, _)) if operation == Operation::Create && applied.state.is_null() => {
+            // The old object was deposed for the replacement. It is current again until the next run finds out about
+            // the new one.
             restore(&applier.inputs, &mut applier.evaluation, &mut applier.recording, change);
             // That the object before is current again has settled the call in the journal.
             problems.extend(applier.recording.begin(&begin).err());
@@ -115,6 +122,7 @@ fn take_down(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
     }
     applier.evaluation.diagnostics.append(problems);
     match value {
+        // A failed change must not give its value to dependents, even if the provider returned an object.
         _ if failed => Outcome::Failed,
         Some(value) => settle_changed(applier, change, operation, value),
         None => Outcome::Done,
@@ -148,6 +156,7 @@ pub(super) fn record(
 ) -> Result<(), Diagnostic> {
     if applied.state.is_null() {
         let noted = applier.recording.remove(applier.inputs.change(change), deposed, before);
+        // A creation that produced nothing leaves the deposed object as the only one (PL-10).
         if operation == Operation::Create {
             restore(&applier.inputs, &mut applier.evaluation, &mut applier.recording, change);
         }

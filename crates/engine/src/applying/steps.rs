@@ -53,6 +53,8 @@ impl Steps {
         let failed = outcome == Outcome::Failed || self.failed[number as usize];
         for dependent in self.graph.dependents(number as usize) {
             let at = *dependent as usize;
+            // The failure is passed on before the step becomes ready, so that a ready step knows about all its
+            // requirements.
             self.failed[at] |= failed;
             self.waiting[at] -= 1;
             if self.waiting[at] == 0 {

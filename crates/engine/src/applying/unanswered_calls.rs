@@ -36,6 +36,7 @@ pub(super) fn explain_unanswered_call(problems: &mut Diagnostics, begin: &Begin,
         ),
     };
     let explained = std::mem::take(problems).into_iter().map(|mut problem| {
+        // Warnings stay as they are: the explanation belongs to what interrupted the call.
         if problem.severity == Severity::Error {
             problem.detail = format!("{}\n\n{explanation}", problem.detail);
         }
@@ -73,6 +74,7 @@ impl NotBegun {
         if operations.shown.len() < SHOWN {
             operations.shown.push(format!("\n  - {address} ({})", verb(operation)));
         }
+        // All operations fail for the same reason, so that of the first is representative.
         if operations.reason.is_none() {
             operations.reason = problems.into_iter().find(Diagnostic::is_error).map(|problem| problem.detail);
         }

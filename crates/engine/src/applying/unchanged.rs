@@ -20,10 +20,12 @@ pub(super) fn set_known_values(
     deferred: &[DeferredChange],
 ) {
     for (at, change) in (0_u32..).zip(inputs.changes()) {
+        // A deposed object is no value of its instance: references mean the current one.
         if change.deposed.is_some() {
             continue;
         }
         let value =
+            // Until its step has run, a deleted object still exists, for example for the provider of its users.
             if matches!(change.action, Action::Delete | Action::Forget) { &change.before } else { &change.after };
         if let Some((module, resource, position)) = inputs.instance(at) {
             let data = &mut world.module_mut(module).resources[resource as usize];
@@ -31,9 +33,11 @@ pub(super) fn set_known_values(
         }
     }
     set_data(inputs, world, recording);
+    // A deferred change has no step; others refer to what is known of its planned value.
     for DeferredChange { change, .. } in deferred {
         if let Some((module, resource, position)) = world.locate(&change.address)
             && change.deposed.is_none()
+            // An object whose deletion is deferred keeps its recorded value.
             && !change.after.is_null()
         {
             world.module_mut(module).resources[resource as usize].settle(position, change.after.clone());
@@ -62,6 +66,7 @@ pub(super) fn show_existing_instances(inputs: &Inputs<'_>, world: &mut World, re
         let orphaned = orphaned.entry((module, resource)).or_default();
         let template = inputs.templates().resource(world.module(module).of, resource);
         if world.locate(&address).is_none()
+            // A surplus instance that this plan deletes is not shown, as in a complete plan.
             && !gone.contains(&address)
             && let (Some(record), Some(template)) = (&view.record.current, template)
             && let Some(object) = record::decode(&template.schema, record)
@@ -95,6 +100,7 @@ fn set_recorded_values(
     is_meant: impl Fn(&InstanceView<'_>) -> bool,
     is_in: impl Fn(ModuleId, u32) -> bool,
 ) {
+    // Collected first, because the world cannot be changed while it is used for the lookup.
     let mut found = Vec::new();
     for view in recording.state().iter().filter(is_meant) {
         let Some((module, resource, position)) = world.locate(&view.address()) else { continue };

@@ -27,6 +27,7 @@ pub(super) fn refill_call(world: &mut World, evaluation: &mut Evaluation, module
     let arguments = Arguments { for_each: call.for_each.as_ref(), ..Arguments::default() };
     let functions = Arc::clone(&evaluation.functions);
     let scope = InstanceScope::new(world, module, &functions);
+    // The keys come from the plan; only the element values are evaluated again, since they may have been unknown.
     match elements_again(arguments, &keys, &scope, &mut evaluation.diagnostics) {
         Some(elements) => {
             world.refill_call(module, at, elements);
@@ -63,6 +64,7 @@ pub(super) fn conditions(inputs: &Inputs<'_>, world: &World, evaluation: &mut Ev
     let functions = Arc::clone(&evaluation.functions);
     let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
     let before = outcome_of(evaluation.preconditions(&block.lifecycle, &address, &scope));
+    // Both kinds are evaluated, so that all failed conditions are reported in one run.
     let after = postconditions(inputs, world, evaluation, change, &value);
     if before == Outcome::Done { after } else { before }
 }
@@ -75,6 +77,7 @@ pub(super) fn provider_of(
 ) -> Option<Arc<Checked>> {
     let planned = inputs.change(change);
     let found = providers.needed(&planned.provider, &planned.address, Span::NONE);
+    // A provider that failed to be configured was reported once, so its users stay silent.
     found.map_err(|problem| evaluation.report_unless_failed(problem)).ok()
 }
 
@@ -128,11 +131,13 @@ pub(super) fn data_read(applier: &mut Applier<'_>, change: u32, read: ReadResult
     let subject = crate::hooks::Subject { address: read.address.clone(), deposed: None, identifier: None };
     let elapsed = read.elapsed;
     let hooks = Arc::clone(&applier.inputs.session().hooks);
+    // A data source in a check block never fails the run, so its problems go to the check (PL-27).
     if let Some((module, check)) = check_around(&applier.world, &read.address) {
         return checked_data_read(applier, change, module, &check, read);
     }
     let Some(value) = read.value else {
         hooks.apply_errored(&subject, crate::hooks::Operation::Read, &read.diagnostics, elapsed);
+        // An unread data source fails its step, so that its dependents do not use an old value.
         applier.evaluation.diagnostics.append(read.diagnostics);
         return Outcome::Failed;
     };
@@ -145,6 +150,7 @@ pub(super) fn data_read(applier: &mut Applier<'_>, change: u32, read: ReadResult
         hooks.apply_complete(&subject, crate::hooks::Operation::Read, &value, elapsed);
     }
     applier.settle(change, value.clone());
+    // Postconditions are only decided for objects that could be recorded.
     match applier.report(problems) {
         Outcome::Done => postconditions(&applier.inputs, &applier.world, &mut applier.evaluation, change, &value),
         outcome => outcome,
@@ -171,6 +177,7 @@ fn checked_data_read(
     let value = value.filter(|_| !diagnostics.has_errors());
     applier.evaluation.checked_data(&applier.world, module, check, diagnostics);
     let Some(value) = value else {
+        // References in the check see an unknown value, which makes its assertions unknown instead of wrong.
         applier.settle(change, planned_unknown(&applier.inputs.change(change).schema.block, &config));
         return Outcome::Done;
     };

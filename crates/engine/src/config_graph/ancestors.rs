@@ -24,12 +24,14 @@ impl Ancestors {
         let mut ranks = Ranks::new(graph, &flat);
         let mut sets = vec![Dependencies::default(); flat.len()];
         let (mut own, mut lists): (Vec<u32>, Vec<Dependencies>) = (Vec::new(), Vec::new());
+        // In dependency order, so that the sets of all requirements are complete.
         for number in flat.order() {
             own.clear();
             lists.clear();
             flat.for_each_requirement(number, &mut |required| {
                 own.extend(ranks.of(required));
                 let set = &sets[required as usize];
+                // Most requirements share their set, so comparing pointers avoids most unions.
                 if !set.is_empty() && !lists.iter().any(|known| known.is_same_list(set)) {
                     lists.push(set.clone());
                 }
@@ -86,10 +88,12 @@ impl Ranks {
 pub fn forced_create_before_destroy(graph: &ConfigGraph) -> Vec<Vec<bool>> {
     let flat = Flat::new(graph);
     let mut forced = vec![false; flat.len()];
+    // From users to dependencies, so that one pass is enough.
     for number in flat.order().into_iter().rev() {
         let (index, node) = flat.node(number);
         let module = graph.module(index);
         let own = match module.kind(node) {
+            // Other values are not known yet; they count for their own instance only.
             NodeKind::Resource(at) => module.config.resources.get_index(at as usize).is_some_and(|(_, resource)| {
                 let setting = resource.lifecycle.create_before_destroy.as_ref();
                 setting.is_some_and(|setting| matches!(setting.kind, groma_hcl::ExpressionKind::Bool(true)))

@@ -72,6 +72,7 @@ impl<'a> Flat<'a> {
     fn order_after(&self, done: &[bool]) -> Vec<u32> {
         let mut waiting = vec![0_u32; self.total];
         let mut heads = vec![u32::MAX; self.total];
+        // Linked lists in one vector: an adjacency list for each node would cost an allocation.
         let mut edges: Vec<(u32, u32)> = Vec::new();
         let left = || (0..narrow(self.total)).filter(|number| !done[*number as usize]);
         for number in left() {
@@ -119,6 +120,7 @@ pub(super) fn check(graph: &ConfigGraph) -> Diagnostics {
         for number in order {
             done[number as usize] = true;
         }
+        // One cycle at a time; its members are then taken as done to find the next one.
         let members = one_cycle(&flat, &done);
         diagnostics.push(problem(graph, &flat, &members));
         left -= members.len();
@@ -134,6 +136,7 @@ fn problem(graph: &ConfigGraph, flat: &Flat<'_>, members: &[u32]) -> Diagnostic 
     let mut names: Vec<String> = members.iter().filter_map(|number| describe(graph, flat.node(*number))).collect();
     names.sort();
     names.dedup();
+    // Some member has a reference in the source text; nodes that expansion implies have none.
     let span = members.iter().find_map(|number| {
         let (module, node) = flat.node(*number);
         graph.requires(module, node).first().map(|found| found.span)
@@ -154,6 +157,7 @@ fn one_cycle(flat: &Flat<'_>, done: &[bool]) -> Vec<u32> {
         seen_at[current as usize] = path.len();
         path.push(current);
         let mut next = None;
+        // The first requirement is enough: every node left waits for another one.
         flat.for_each_requirement(current, &mut |required| {
             if !done[required as usize] {
                 next.get_or_insert(required);
@@ -176,6 +180,7 @@ fn describe(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> Opt
         NodeKind::Output(at) => format!("output.{} (expand)", config.outputs.get_index(at as usize)?.0),
         NodeKind::Call(at) => format!("module.{} (expand)", config.calls.get_index(at as usize)?.0),
         NodeKind::CallEnd(at) => format!("module.{} (close)", config.calls.get_index(at as usize)?.0),
+        // Nodes of single outputs are internal and have no name in Terraform.
         NodeKind::CallOutput { .. } => return None,
         NodeKind::Provider(at) => format!("provider.{}", config.providers.get_index(at as usize)?.0),
         NodeKind::Resource(at) => config.resources.get_index(at as usize)?.0.to_string(),

@@ -5,7 +5,6 @@
 
 mod ancestors;
 mod cycle;
-mod draw;
 mod edges;
 mod index;
 mod late_functions;
@@ -25,7 +24,7 @@ use groma_hcl::Traversal;
 use groma_lang::Binding;
 
 pub use ancestors::{Ancestors, forced_create_before_destroy};
-use draw::{Drawn, ModuleEdges, draw};
+use edges::{Drawn, ModuleEdges, draw};
 pub(crate) use index::narrow;
 pub use index::{Dependent, NodeRef, Requirement};
 pub use index::{ModuleIndex, NodeIndex};

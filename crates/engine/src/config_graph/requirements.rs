@@ -57,6 +57,7 @@ impl<'a> Requirements<'a> {
             NodeKind::Variable(at) => self.input(module, at as usize),
             NodeKind::Validation(at) => {
                 if let Some((_, variable)) = config.variables.get_index(at as usize) {
+                    // A rule refers to its own variable, and needs its value first.
                     self.add(NodeRef::Here(module.variable(at as usize)), None, variable.span);
                     self.conditions(module, &variable.validations);
                 }
@@ -74,15 +75,18 @@ impl<'a> Requirements<'a> {
             NodeKind::Provider(at) => {
                 if let Some((_, block)) = config.providers.get_index(at as usize) {
                     self.body(module, &block.body);
+                    // Which instances a provider block has is decided before any of them is configured.
                     self.option(module, block.for_each.as_ref());
                 }
             }
             NodeKind::Resource(at) => {
                 if let Some((_, resource)) = config.resources.get_index(at as usize) {
                     self.resource(module, resource);
+                    // Actions before a change have to be known before the change is planned.
                     self.triggers(module, resource, ActionEvents::Before);
                     let provider = self.configuration.provider_config(module.path(), resource);
                     self.provider(provider.ok(), resource.header_span);
+                    // The target of an import must be known before the instance is planned (PL-26).
                     self.imported(resource);
                 }
             }
@@ -96,6 +100,7 @@ impl<'a> Requirements<'a> {
             }
             NodeKind::Trigger(at) => {
                 if let Some((_, resource)) = config.resources.get_index(at as usize) {
+                    // Actions are planned after the change that triggers them.
                     self.add(NodeRef::Here(module.resource(at as usize)), None, resource.header_span);
                     self.triggers(module, resource, ActionEvents::All);
                 }
@@ -159,6 +164,7 @@ impl<'a> Requirements<'a> {
     fn function(&mut self, seen_from: ModuleIndex, call: &Call) {
         let graph = self.graph;
         if let Some(block) = graph.late_function_block(seen_from, &call.name.name) {
+            // The function exists only once its provider is configured.
             self.block(block.module, block.node, call.name.span);
             self.function_providers.push(block.used.config);
         }
@@ -204,6 +210,7 @@ impl<'a> Requirements<'a> {
         (key, rest, span): (Option<InstanceKey>, Option<&Step>, Span),
         node_ref: fn(NodeIndex) -> NodeRef,
     ) {
+        // The call itself, so that the instances exist before their outputs are read.
         self.add(node_ref(module.call(call)), None, span);
         let Some(child) = module.children.get(call).copied().flatten() else { return };
         let outputs = &self.graph.module(child).config.outputs;
@@ -211,6 +218,7 @@ impl<'a> Requirements<'a> {
             Some(Step::Attribute { name, .. }) => outputs.get_index_of(name).map(|at| at..at + 1),
             Some(Step::Index { .. }) | None => None,
         };
+        // A reference to the whole call needs every output.
         for output in one.unwrap_or(0..outputs.len()) {
             if let Some(node) = module.call_output(call, output) {
                 self.add(node_ref(node), key.as_ref(), span);
@@ -221,6 +229,7 @@ impl<'a> Requirements<'a> {
     fn conditions(&mut self, module: &StaticModule, conditions: &[Condition]) {
         for rule in conditions {
             self.expression(module, &rule.condition);
+            // The message may contain references of its own.
             self.expression(module, &rule.error_message);
         }
     }
@@ -237,6 +246,7 @@ impl<'a> Requirements<'a> {
     fn keys(&mut self, module: &StaticModule, address: &Expression) {
         match &address.without_parentheses().kind {
             ExpressionKind::Index(index) => {
+                // Nested index expressions are as deep as the input wants.
                 with_stack(|| self.keys(module, &index.source));
                 self.expression(module, &index.key);
             }
@@ -274,6 +284,7 @@ impl<'a> Requirements<'a> {
         self.option(module, resource.provider.as_ref().and_then(|provider| provider.key.as_ref()));
         self.depends_on(module, &resource.depends_on);
         let lifecycle = &resource.lifecycle;
+        // These arguments are evaluated for each instance, so what they refer to comes first.
         let single =
             [&lifecycle.create_before_destroy, &lifecycle.prevent_destroy, &lifecycle.enabled, &lifecycle.destroy];
         for expression in single.into_iter().flatten().chain(&lifecycle.replace_triggered_by) {
@@ -287,6 +298,7 @@ impl<'a> Requirements<'a> {
                 self.body(module, &connection.body);
             }
         }
+        // Only a connection that a provisioner uses matters; others are never evaluated.
         if let Some(connection) = resource.used_connection() {
             self.body(module, &connection.body);
         }
@@ -318,6 +330,7 @@ impl<'a> Requirements<'a> {
     /// The actions that a resource triggers, and what decides whether it does.
     fn triggers(&mut self, module: &StaticModule, resource: &Resource, events: ActionEvents) {
         for trigger in &resource.lifecycle.action_triggers {
+            // Actions after a change need not be known to plan the change.
             if events == ActionEvents::Before && !trigger.events.iter().any(is_before) {
                 continue;
             }
@@ -395,12 +408,14 @@ impl Collected {
     pub(super) fn add(&mut self, node_ref: NodeRef, key: Option<&InstanceKey>, span: Span) {
         let known = match self.found.len() {
             ..FEW => self.found.iter().position(|known| known.node_ref == node_ref),
+            // A hash map pays off only for nodes with many references.
             _ => self.position(node_ref),
         };
         match known {
             Some(at) => {
                 let known = &mut self.found[at];
                 if known.key.as_deref() != key {
+                    // Two different keys, or a key and a reference to the whole: all instances matter.
                     known.key = None;
                 }
             }
@@ -410,6 +425,7 @@ impl Collected {
 
     fn position(&mut self, node_ref: NodeRef) -> Option<usize> {
         let noted = self.positions.len();
+        // The positions are filled when they are first needed, which most nodes never do.
         let later = self.found.iter().enumerate().skip(noted);
         self.positions.extend(later.map(|(at, known)| (known.node_ref, at)));
         self.positions.get(&node_ref).copied()

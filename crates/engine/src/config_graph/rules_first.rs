@@ -24,6 +24,7 @@ pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut [Edges<Requirem
     for (variable, rule) in &rules {
         users(variable).for_each(|(user, use_of)| add(&mut added, *user, use_of, *rule));
     }
+    // The former lists are kept for the case that a cycle shows up.
     let before = insert(graph, requires, added);
     // A rule seldom depends on uses of its variable. The existing order shows the other cases at once.
     let flat = Flat::drawing(graph, requires);
@@ -33,6 +34,7 @@ pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut [Edges<Requirem
     if doubtful.is_empty() {
         return;
     }
+    // Back to the state before, because the doubtful rules need a decision for each use.
     before.into_iter().for_each(|(index, lists)| requires[index.at()] = lists);
     let mut added = Added::new();
     for (variable, rule) in good {
@@ -49,6 +51,7 @@ pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut [Edges<Requirem
 
 /// Notes that a use of a variable waits for a rule.
 fn add(added: &mut Added, user: At, use_of: &Requirement, rule: At) {
+    // The rule is seen from the same module as the variable.
     let node_ref = match use_of.node_ref {
         NodeRef::Here(_) => NodeRef::Here(rule.1),
         NodeRef::Caller(_) => NodeRef::Caller(rule.1),

@@ -9,7 +9,7 @@ use groma_lang::{Scope, observing};
 use groma_state::CheckStatus;
 use groma_value::Value;
 
-use super::values::{Evaluation, names, repetition_of};
+use super::{Evaluation, names, repetition_of};
 use crate::checks::{Checkable, Verdict, judge, unknown_assertion, worse};
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, World};

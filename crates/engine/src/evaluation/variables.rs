@@ -9,7 +9,7 @@ use groma_hcl::Expression;
 use groma_lang::observing;
 use groma_value::Value;
 
-use super::values::{Evaluation, names};
+use super::{Evaluation, names};
 use crate::checks::{Checkable, Verdict, judge, with_readable_message};
 use crate::config_graph::{Deprecations, looks_around};
 use crate::deprecation::report_own_deprecation;

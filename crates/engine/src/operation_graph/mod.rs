@@ -5,7 +5,6 @@ mod cycle_mode;
 mod drawing;
 mod drawn;
 mod going;
-mod reduction;
 mod resource_dependencies;
 
 use std::sync::Arc;

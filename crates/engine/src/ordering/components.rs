@@ -42,6 +42,7 @@ struct Search {
 
 impl Search {
     fn visit(&mut self, root: u32) {
+        // An explicit stack with the position of the next neighbor replaces recursion.
         let mut open: Vec<(u32, usize)> = vec![(root, 0)];
         self.enter(root);
         while let Some((step, position)) = open.last_mut() {
@@ -52,12 +53,14 @@ impl Search {
                     self.enter(next);
                     open.push((next, 0));
                 } else if self.component[next as usize] == UNSEEN {
+                    // A complete component cannot reach back to this step.
                     self.low[step as usize] = self.low[step as usize].min(self.index[next as usize]);
                 }
                 continue;
             }
             open.pop();
             self.leave(step);
+            // What a step can reach, its parent on the path can reach too.
             if let Some((parent, _)) = open.last() {
                 self.low[*parent as usize] = self.low[*parent as usize].min(self.low[step as usize]);
             }
@@ -73,6 +76,7 @@ impl Search {
 
     /// Completes the component that begins with a step, if one does.
     fn leave(&mut self, step: u32) {
+        // The component begins with an earlier step, which will complete it.
         if self.low[step as usize] != self.index[step as usize] {
             return;
         }

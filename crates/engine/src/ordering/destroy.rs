@@ -7,8 +7,8 @@ use groma_plan::{Action, Mode, ResourceChange, Step};
 use groma_state::Dependencies;
 
 use super::edges::Strength;
-use super::targets::{Dependency, Targets};
 use super::users::{self, Users};
+use super::users::{Dependency, Targets};
 use super::{Builder, NONE};
 use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
 use crate::walk::Visit;
@@ -56,6 +56,7 @@ impl DestroyKind {
         Some(match change.action {
             Action::DeleteThenCreate | Action::ForgetThenCreate => Self::Replace,
             Action::CreateThenDelete => Self::ReplaceCreateFirst,
+            // A deposed object comes before its action: it always outlives its users, whatever its flag says (OD-07).
             Action::Delete | Action::Forget if change.deposed.is_some() => Self::Deposed,
             Action::Delete | Action::Forget if change.create_before_destroy => Self::OrphanCreateFirst,
             Action::Delete | Action::Forget => Self::Orphan,
@@ -77,11 +78,13 @@ impl DestroyKind {
 /// Adds the steps that destroy objects, with all their edges.
 pub(super) fn destroy(builder: &mut Builder<'_>) {
     let destroys = destroy_steps(builder);
+    // Most plans destroy nothing, and then no rule applies.
     if destroys.is_empty() {
         return;
     }
     recorded_order(builder, &destroys);
     provider_objects_destroyed_first(builder, &destroys);
+    // A full destroy changes no users, so only destructions are ordered among each other.
     if builder.inputs.mode == Mode::Normal {
         users_changed_first(builder, &destroys);
         reads_after_destroy(builder, &destroys);
@@ -99,12 +102,14 @@ fn destroy_steps(builder: &mut Builder<'_>) -> Vec<Destroy> {
             continue;
         }
         let what = match planned.action {
+            // A forgotten object is ordered as a destroyed one, since its users may still refer to it.
             Action::Forget | Action::ForgetThenCreate => Step::Forget(change),
             _ => Step::Delete(change),
         };
         // OD-10: a provider that is configured with what this run changes is configured with the result.
         let provider = builder.provider_step(planned);
         let step = builder.step(what, provider.as_slice());
+        // Needed by the rule that lets edges yield to providers (OD-10, OD-12).
         builder.provider_of.extend(provider.map(|provider| (step, provider)));
         match (kind, builder.makes.get(&change).copied()) {
             // OD-03, OD-04
@@ -123,8 +128,10 @@ fn destroy_steps(builder: &mut Builder<'_>) -> Vec<Destroy> {
 
 /// OD-07: an object that an earlier run left behind may be the only one that works until the instance has a new one.
 fn replaced_first(builder: &mut Builder<'_>, deposed: &ResourceChange, step: u32) {
+    // Without an instance in the configuration, no replacement is created in this run.
     let Some((module, resource, _)) = builder.inputs.world.locate(&deposed.address) else { return };
     let create = builder.instance(module, resource, &deposed.address.key);
+    // A step that only decides conditions makes no new object.
     if create != NONE && matches!(builder.steps[create as usize], Step::Create(_)) {
         builder.edges.add(Strength::ReplacementFirst, create, step);
     }
@@ -151,6 +158,7 @@ fn recorded_order(builder: &mut Builder<'_>, destroys: &[Destroy]) {
     let (first, strength) = (Order::DependentFirst, Strength::DependentsDestroyedFirst);
     between(builder, &all, &destroyed(DestroyKind::is_orphan), first, strength);
     between(builder, &all, &destroyed(|kind| !kind.is_orphan()), first, strength);
+    // Without creations and updates the rules about users have nothing to order.
     if builder.inputs.mode != Mode::Normal {
         return;
     }
@@ -178,6 +186,7 @@ fn between(
 ) {
     let changes = builder.inputs.changes;
     let mut targets = Targets::default();
+    // The targets are indexed by resource, because records name resources; the module instance narrows them down.
     for (step, object) in dependencies {
         targets.add(&object.resource, &changes[object.change as usize].address, *step);
     }
@@ -186,6 +195,7 @@ fn between(
     }
     for (step, object) in dependents {
         let address = &changes[object.change as usize].address;
+        // Instances of one resource do not depend on each other, even if a record says so.
         for resource in object.record.iter().filter(|resource| **resource != object.resource) {
             let dependency = Dependency::of(address, &object.resource, resource);
             let gate = targets.gate(dependency, |steps| match order {
@@ -217,6 +227,7 @@ fn provider_objects_destroyed_first(builder: &mut Builder<'_>, destroys: &[Destr
             of_provider.entry(block).or_default().push(destroy.step);
         }
     }
+    // Sorted by node, so that equal plans have equal graphs.
     for (block, steps) in of_provider {
         let ancestors = world.graph().ancestors().of(world.module(block.module).of, block.node);
         let required: Vec<u32> =
@@ -224,6 +235,7 @@ fn provider_objects_destroyed_first(builder: &mut Builder<'_>, destroys: &[Destr
         if required.is_empty() {
             continue;
         }
+        // One gate instead of an edge for each pair keeps the number of edges linear.
         let gate = builder.join(&steps);
         for step in required {
             builder.edges.add(Strength::DependentsDestroyedFirst, gate, step);
@@ -233,6 +245,7 @@ fn provider_objects_destroyed_first(builder: &mut Builder<'_>, destroys: &[Destr
 
 /// OD-04, OD-05, OD-07 by the configuration: an object stays until everything that refers to it has been changed.
 fn users_changed_first(builder: &mut Builder<'_>, destroys: &[Destroy]) {
+    // Shared by all destroyed objects, because their users overlap.
     let mut users = Users::default();
     for destroy in destroys.iter().filter(|destroy| destroy.kind.outlives_users()) {
         for node in users::used_nodes(builder, &builder.inputs.changes[destroy.object.change as usize].address) {
@@ -246,6 +259,7 @@ fn users_changed_first(builder: &mut Builder<'_>, destroys: &[Destroy]) {
 
 /// A step before several others. Only the edges to it may yield: it exists for them alone, so the edges from it contradict nothing.
 fn before_all(builder: &mut Builder<'_>, steps: &[u32]) -> u32 {
+    // A fresh step and not a shared join: yielding edges to it must not affect other dependents.
     let gate = narrow(builder.steps.len());
     builder.steps.push(Step::Join);
     builder.edges.require(steps.iter().map(|step| (gate, *step)));
@@ -256,6 +270,7 @@ fn before_all(builder: &mut Builder<'_>, steps: &[u32]) -> u32 {
 fn changed(builder: &Builder<'_>, is_meant: fn(Step) -> bool) -> Vec<(u32, Object)> {
     let made = builder.makes.iter().filter(|(_, step)| is_meant(builder.steps[**step as usize]));
     let mut made: Vec<(u32, u32)> = made.map(|(change, step)| (*change, *step)).collect();
+    // The map has no order of its own.
     made.sort_unstable();
     made.into_iter().map(|(change, step)| (step, object(builder, change))).collect()
 }
@@ -276,6 +291,7 @@ pub(super) fn reads_after_destroy(builder: &mut Builder<'_>, destroys: &[Destroy
     for destroy in destroys.iter().filter(|destroy| destroy.kind.is_orphan()) {
         orphaned.entry(&destroy.object.resource).or_default().push(destroy.step);
     }
+    // Data sources that depend on nothing that is destroyed need no edges.
     if reads.is_empty() || orphaned.is_empty() {
         return;
     }
@@ -286,6 +302,7 @@ pub(super) fn reads_after_destroy(builder: &mut Builder<'_>, destroys: &[Destroy
         let Some((module, resource, _)) = builder.inputs.world.locate(address) else { continue };
         let node = builder.inputs.world.static_module(module).resource(resource as usize);
         let index = builder.inputs.world.module(module).of;
+        // All instances of a data source wait for the same destructions.
         let before = gates_before.entry((index, node)).or_insert_with(|| {
             let ancestors = builder.inputs.world.graph().ancestors().of(index, node);
             let orphaned = ancestors.iter().filter_map(|ancestor| Some((ancestor, orphaned.get(ancestor)?)));

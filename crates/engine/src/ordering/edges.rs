@@ -66,6 +66,7 @@ impl Edges {
     pub(super) fn resolve(self, steps: usize, provider_of: &HashMap<u32, u32>) -> Vec<Edge> {
         let [required, weaker @ ..] = self.by_strength;
         let mut edges = required;
+        // Plans without destructions have only required edges.
         if weaker.iter().any(|level| !level.is_empty()) {
             let end = edges.len();
             weaker.iter().for_each(|level| edges.extend(level));
@@ -92,9 +93,11 @@ fn yielding(
         if level.is_empty() {
             continue;
         }
+        // Before the general rule, which would drop all edges of the cycle instead of the few that have to yield.
         if strength == Strength::DependentsDestroyedFirst {
             yield_to_providers(steps, accepted, &mut level, provider_of);
         }
+        // Edges of equal strength yield together, so the result does not depend on their order.
         let with_level: Vec<Edge> = accepted.iter().chain(&level).copied().collect();
         let component = strong_components(steps, &with_level);
         level.retain(|(required, dependent)| component[*required as usize] != component[*dependent as usize]);
@@ -108,6 +111,7 @@ fn yielding(
 /// cycle yielded.
 fn yield_to_providers(steps: usize, required: &[Edge], level: &mut Vec<Edge>, provider_of: &HashMap<u32, u32>) {
     let providers: HashSet<u32> = level.iter().filter_map(|(first, _)| provider_of.get(first)).copied().collect();
+    // Reversed, to find everything that the configuration of a provider waits for.
     let requirements = Adjacency::new(steps, required.iter().map(|(first, then)| (*then, *first)));
     let awaited: HashMap<u32, HashSet<u32>> =
         providers.into_iter().map(|provider| (provider, requirements.reachable(provider))).collect();
@@ -175,6 +179,7 @@ mod tests {
             required in prop::collection::vec((0_u32..12, 0_u32..12), 0..20),
             weaker in prop::collection::vec((strength(), 0_u32..12, 0_u32..12), 0..40),
         ) {
+            // Required edges only lead forward, so that they cannot form a cycle themselves.
             let required: Vec<Edge> = required.into_iter().filter(|(first, then)| first < then).collect();
             let mut all = Edges::default();
             all.require(required.iter().copied());

@@ -14,6 +14,7 @@ pub(super) fn invocations_before(builder: &mut Builder<'_>, change: u32) -> Vec<
     let mut steps: Vec<u32> = Vec::new();
     for invocation in triggered(builder, change, |event| event.is_before()) {
         let mut requires: Vec<u32> = action_block(builder, invocation).into_iter().collect();
+        // The actions of one change run in the order of their list, each after the one before.
         requires.extend(steps.last());
         steps.push(builder.step(Step::Invoke(invocation), &requires));
     }
@@ -27,6 +28,7 @@ pub(super) fn invocations_before(builder: &mut Builder<'_>, change: u32) -> Vec<
 pub(super) fn invocations_after(builder: &mut Builder<'_>, module: ModuleId, resource: u32, requires: &[u32]) -> u32 {
     let node = builder.inputs.world.static_module(module).resource(resource as usize);
     let whole = builder.ends[module.at()][node.at()];
+    // The actions after a change wait for their own instance, not for all instances of the resource.
     let others: Vec<u32> = requires.iter().copied().filter(|step| *step != whole).collect();
     let mut ends = Vec::new();
     for (_, change) in builder.live.get(&(module, resource)).cloned().unwrap_or_default() {
@@ -36,6 +38,7 @@ pub(super) fn invocations_after(builder: &mut Builder<'_>, module: ModuleId, res
             first.extend(last);
             let step = builder.step(Step::Invoke(invocation), &first);
             builder.after.entry(change).or_insert(step);
+            // Only the first action waits for everything; the others follow it.
             first.clear();
             last = Some(step);
             ends.push(step);
@@ -78,9 +81,11 @@ pub(super) fn requested(builder: &mut Builder<'_>) {
 /// Returns the invocations around each change, in the order of the plan.
 pub(super) fn around(inputs: &Inputs<'_>) -> HashMap<u32, Vec<u32>> {
     let mut invoked: HashMap<u32, Vec<u32>> = HashMap::new();
+    // Plans with actions are rare, and the map of all changes is large.
     if inputs.invocations.is_empty() {
         return invoked;
     }
+    // Triggers belong to the change of the current object.
     let current = inputs.changes.iter().enumerate().filter(|(_, change)| change.deposed.is_none());
     let changes: HashMap<_, _> = current.map(|(at, change)| (&change.address, narrow(at))).collect();
     for (at, invocation) in inputs.invocations.iter().enumerate() {

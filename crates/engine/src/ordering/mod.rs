@@ -5,7 +5,6 @@ mod destroy;
 mod edges;
 mod invocations;
 mod own;
-mod targets;
 mod users;
 
 use std::collections::HashMap;
@@ -46,12 +45,15 @@ pub struct Inputs<'a> {
 pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
     let mut builder = Builder::new(inputs);
     for visit in inputs.order {
+        // Nodes outside of the target set are not evaluated by apply either.
         if (inputs.looks_at)(inputs.world.module(visit.module).of, visit.node) {
             builder.node_ref(*visit);
         }
     }
+    // After the nodes: generated blocks have none.
     builder.written();
     invocations::requested(&mut builder);
+    // Destructions come last, because their rules refer to the steps of creations and updates.
     destroy::destroy(&mut builder);
     builder.checked_data_last();
     builder.finish()
@@ -105,6 +107,7 @@ impl<'a> Builder<'a> {
                 note(at, change);
             }
         }
+        // An undecided no-op gets a step as well, in which its conditions are decided.
         for at in inputs.undecided {
             if let Some(change) = inputs.changes.get(*at as usize) {
                 note(*at as usize, change);
@@ -138,6 +141,7 @@ impl<'a> Builder<'a> {
     fn join(&mut self, steps: &[u32]) -> u32 {
         match steps {
             [] => NONE,
+            // An existing step is reused; a join would only add an edge.
             [only] => *only,
             _ => self.step(Step::Join, steps),
         }
@@ -158,11 +162,13 @@ impl<'a> Builder<'a> {
             NodeKind::Local(at) => self.step(Step::Local(id, at), &requires),
             NodeKind::Output(at) => self.step(Step::Output(id, at), &requires),
             NodeKind::Check(at) => self.step(Step::Check(id, at), &requires),
+            // Only the values of `each.value` can change between plan and apply, so other calls need no step.
             NodeKind::Call(at) => match world.module(visit.module).calls[at as usize].expansion {
                 Expansion::ForEach(_) => self.step(Step::ExpandCall(id, at), &requires),
                 _ => self.join(&requires),
             },
             NodeKind::CallOutput { call, output } => {
+                // An output of the call waits for that output in every instance.
                 for child in &world.module(visit.module).calls[call as usize].instances {
                     let output = world.static_module(*child).output(output as usize);
                     requires.push(self.ends[child.at()][output.at()]);
@@ -173,6 +179,7 @@ impl<'a> Builder<'a> {
             NodeKind::CallEnd(call) => {
                 for child in &world.module(visit.module).calls[call as usize].instances {
                     let module = world.static_module(*child);
+                    // Checks in a module never delay its users.
                     let ends = module.nodes().filter(|(_, kind)| !is_of_check(module, *kind));
                     let ends = ends.map(|(node, _)| self.ends[child.at()][node.at()]);
                     requires.extend(ends.filter(|step| *step != NONE));
@@ -197,6 +204,7 @@ impl<'a> Builder<'a> {
         for requirement in world.graph().requires(data.of, visit.node) {
             let step = match requirement.node_ref {
                 NodeRef::Here(node) => match (&requirement.key, module.kind(node)) {
+                    // A literal key waits only for that instance, which allows more steps to run at once.
                     (Some(key), NodeKind::Resource(resource)) => self.instance(visit.module, resource, key),
                     _ => self.ends[visit.module.at()][node.at()],
                 },
@@ -209,16 +217,19 @@ impl<'a> Builder<'a> {
                     (None, _) => NONE,
                 },
                 NodeRef::Above(above, node) => {
+                    // Provider blocks are in modules with a single instance.
                     world.instances_of(above).first().map_or(NONE, |id| self.ends[id.at()][node.at()])
                 }
             };
             found.push(step);
         }
+        // Nothing in a module runs before the call is expanded.
         if let (Some(caller), Some(node_ref)) = (data.caller, module.caller) {
             let call = world.static_module(caller).call(node_ref.call as usize);
             found.push(self.ends[caller.at()][call.at()]);
         }
         found.retain(|step| *step != NONE);
+        // Several references can lead to one step.
         found.sort_unstable();
         found.dedup();
         found
@@ -245,6 +256,7 @@ impl<'a> Builder<'a> {
         if self.is_ephemeral(module, resource) {
             return self.step(Step::Open(module.0, resource), requires);
         }
+        // A resource without planned changes needs no step, and its users need not wait.
         let Some(changes) = self.live.get(&(module, resource)).cloned() else { return NONE };
         let repeats =
             matches!(self.inputs.world.module(module).resources[resource as usize].expansion, Expansion::ForEach(_));
@@ -263,11 +275,13 @@ impl<'a> Builder<'a> {
                 }
                 Action::Update => Step::Update(change),
                 Action::Read => Step::Read(change),
+                // The action of an undecided instance is no-op, and its conditions are all there is to do.
                 Action::NoOp | Action::Delete | Action::Forget => Step::Conditions(change),
             };
             let before = invocations::invocations_before(self, change);
             let step = self.step(step, &first);
             self.edges.require(before.last().map(|before| (*before, step)));
+            // Destructions and users look up this step later.
             self.makes.insert(change, step);
             made.push((key, step));
         }
@@ -285,6 +299,7 @@ impl<'a> Builder<'a> {
                 action if action.is_replace() => Step::Create(narrow(at)),
                 _ => continue,
             };
+            // Other imports have an instance in the configuration, and with it a step already.
             if is_written && self.inputs.world.locate(&change.address).is_none() {
                 let provider = self.provider_step(change);
                 let step = self.step(step, provider.as_slice());
@@ -327,6 +342,7 @@ impl<'a> Builder<'a> {
         if reads.is_empty() {
             return;
         }
+        // The order of a hash map must not change the graph.
         others.sort_unstable();
         let gate = self.join(&others);
         if gate != NONE {

@@ -21,6 +21,7 @@ enum Wanted {
 pub(super) fn after_own(builder: &mut Builder<'_>, config: &Module, resource: u32, made: &[(InstanceKey, u32)]) {
     let block = config.resources.get_index(resource as usize).map(|(_, block)| block);
     let Some(wanted) = block.and_then(|block| wanted(config, resource, block)) else { return };
+    // Only creations run provisioners, so only they can wait for each other.
     let creates = |step: u32| matches!(builder.steps[step as usize], Step::Create(_));
     let is_wanted = |key: &InstanceKey| match &wanted {
         Wanted::Instances(keys) => keys.contains(key),
@@ -35,6 +36,7 @@ pub(super) fn after_own(builder: &mut Builder<'_>, config: &Module, resource: u3
         builder.edges.require([(last, first)]);
         builder.edges.require(circling.windows(2).map(|pair| (pair[0], pair[1])));
     }
+    // An existing instance that is only updated can be waited for without a cycle.
     all_after(builder, &circling, &awaited);
     all_after(builder, &others, &awaited);
     all_after(builder, &others, &circling);
@@ -61,6 +63,7 @@ fn wanted(config: &Module, resource: u32, block: &Resource) -> Option<Wanted> {
             return;
         }
         found = Some(match (found.take(), binding.index(traversal).and_then(instance_key)) {
+            // A reference without a literal key means all instances.
             (Some(Wanted::All), _) | (_, None) => Wanted::All,
             (Some(Wanted::Instances(mut keys)), Some(key)) => {
                 keys.push(key);
@@ -69,6 +72,7 @@ fn wanted(config: &Module, resource: u32, block: &Resource) -> Option<Wanted> {
             (None, Some(key)) => Wanted::Instances(vec![key]),
         });
     };
+    // Connections can refer to other instances as well.
     let own = running.iter().flat_map(|one| std::iter::once(&one.body).chain(one.connection.as_ref().map(body)));
     for body in own.chain(block.connection.as_ref().map(body)) {
         body.for_each_expression(&mut |expression| for_each_traversal(expression, &mut note));

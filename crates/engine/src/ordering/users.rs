@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use groma_address::{ConfigResource, ModuleStep, ResourceInstance};
+use groma_address::{ConfigResource, ModuleInstance, ModuleStep, ResourceInstance};
 
 use super::{Builder, NONE, is_of_check};
 use crate::config_graph::{ConfigGraph, Dependent, ModuleIndex, NodeIndex, NodeKind, narrow};
@@ -18,6 +18,7 @@ pub(super) struct Users {
 /// The nodes whose dependents are the users of an object: its own, or those of the module that its instance was in.
 pub(super) fn used_nodes(builder: &Builder<'_>, address: &ResourceInstance) -> Vec<Visit> {
     let world = builder.inputs.world;
+    // The usual case: the block still exists, so its node has all users.
     if let Some((module, resource)) = world.locate_block(address) {
         return vec![Visit { module, node: world.static_module(module).resource(resource as usize) }];
     }
@@ -39,12 +40,14 @@ pub(super) fn used_nodes(builder: &Builder<'_>, address: &ResourceInstance) -> V
 pub(super) fn users_done(builder: &mut Builder<'_>, users: &mut Users, from: Visit) -> u32 {
     let mut open = vec![(from, Progress::Found)];
     while let Some((visit, progress)) = open.pop() {
+        // Users can be reached on several ways.
         if users.done.contains_key(&visit) {
             continue;
         }
         let dependents = dependents(builder.inputs.world, visit);
         match progress {
             Progress::Found => {
+                // Visited again after all dependents, in place of recursion, since chains of references can be long.
                 open.push((visit, Progress::DependentsDone));
                 open.extend(dependents.into_iter().map(|dependent| (dependent, Progress::Found)));
             }
@@ -54,6 +57,7 @@ pub(super) fn users_done(builder: &mut Builder<'_>, users: &mut Users, from: Vis
                     steps.extend(object_step(builder, dependent));
                     steps.extend(users.done.get(&dependent).filter(|step| **step != NONE));
                 }
+                // Shared steps occur once for each way to them.
                 steps.sort_unstable();
                 steps.dedup();
                 let step = builder.join(&steps);
@@ -127,4 +131,50 @@ fn dependents(world: &World, visit: Visit) -> Vec<Visit> {
         }
     }
     found
+}
+
+/// The instances of a resource that an object depends on by its record.
+///
+/// A record names resources, not instances of them. Between objects of one module it means those of the same module instance:
+/// references inside a module never lead to another instance of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Dependency<'a> {
+    resource: &'a ConfigResource,
+    within: Option<&'a ModuleInstance>,
+}
+
+impl<'a> Dependency<'a> {
+    /// The instances that the record of the object at `dependent`, an instance of `own`, means by `resource`.
+    pub(super) fn of(dependent: &'a ResourceInstance, own: &ConfigResource, resource: &'a ConfigResource) -> Self {
+        let within = (own.module == resource.module).then_some(&dependent.module);
+        Self { resource, within }
+    }
+}
+
+/// Steps that change or destroy objects, by what others call these in their records.
+#[derive(Debug, Default)]
+pub(super) struct Targets<'a> {
+    steps: HashMap<Dependency<'a>, Vec<u32>>,
+    gates: HashMap<Dependency<'a>, u32>,
+}
+
+impl<'a> Targets<'a> {
+    /// Adds the step of the object at `address`, which is an instance of `resource`.
+    pub(super) fn add(&mut self, resource: &'a ConfigResource, address: &'a ResourceInstance, step: u32) {
+        for within in [None, Some(&address.module)] {
+            self.steps.entry(Dependency { resource, within }).or_default().push(step);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// One step for all those that `dependency` means: that step itself where it is only one, or what `join` makes of them.
+    pub(super) fn gate(&mut self, dependency: Dependency<'a>, join: impl FnOnce(&[u32]) -> u32) -> Option<u32> {
+        match self.steps.get(&dependency)?.as_slice() {
+            [only] => Some(*only),
+            many => Some(*self.gates.entry(dependency).or_insert_with(|| join(many))),
+        }
+    }
 }

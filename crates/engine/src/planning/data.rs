@@ -35,6 +35,7 @@ pub(super) async fn start_data(
     address: ResourceInstance,
     template: Arc<Template>,
 ) {
+    // A destroy plan reads data only for the configuration of providers, and problems with it are warnings.
     if planner.inputs.mode() == Mode::Destroy {
         return start_remaining_data(planner, instance, address, template).await;
     }
@@ -43,10 +44,12 @@ pub(super) async fn start_data(
     else {
         return instances::end_instance(planner, instance, Outcome::Failed);
     };
+    // Deferral is decided before the provider is asked: it may depend on a provider that is not configured yet.
     if let Some(reason) = deferral::deferral(planner, instance, &address, &template) {
         return deferral::leave_data(planner, instance, address, &template, &config, reason);
     }
     let Some(provider) = managed::configured(planner, &template, instance) else { return };
+    // An unknown argument or a pending dependency postpones the read to apply (PL-06, PL-07).
     let reason = if !config.is_wholly_known() {
         Some(ActionReason::ReadBecauseConfigUnknown)
     } else {
@@ -58,6 +61,7 @@ pub(super) async fn start_data(
     if let Some(reason) = reason {
         return defer_read(planner, instance, address, &template, config, reason);
     }
+    // The provider itself may still defer the read, if the run allows it (PL-45).
     let deferral = planner.inputs.deferral();
     read_now(planner, instance, address, (provider, &template), config, deferral).await;
 }
@@ -100,12 +104,14 @@ pub(super) async fn start_ephemeral(
     else {
         return instances::end_instance(planner, instance, Outcome::Failed);
     };
+    // References see an unknown ephemeral value, so that it cannot be stored anywhere.
     let unknown = Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL);
     if deferral::deferral(planner, instance, &address, &template).is_some() {
         settle(&mut planner.world, instance, unknown);
         return instances::end_instance(planner, instance, Outcome::Deferred);
     }
     let Some(provider) = managed::configured(planner, &template, instance) else { return };
+    // Opening needs every argument. Apply opens the resource again anyway, so nothing is lost.
     if !config.is_wholly_known() {
         settle(&mut planner.world, instance, unknown);
         return instances::end_instance(planner, instance, Outcome::Done);
@@ -150,6 +156,7 @@ fn data_config(
     let repetition = managed::repetition(world, instance);
     let functions = Arc::clone(&evaluation.functions);
     let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
+    // An instance that represents many has no key yet, on which its preconditions may depend.
     let status = match deferral::stands_for_many(inputs, world, instance) {
         true => CheckStatus::Pass,
         false => evaluation.preconditions(&resource.lifecycle, address, &scope),
@@ -158,6 +165,7 @@ fn data_config(
         return None;
     }
     let value = evaluation.instance(&template.body, address, &scope)?;
+    // Ephemeral resources may use ephemeral values; data sources are stored in the state.
     if address.resource.mode == ResourceMode::Data
         && let Some(problem) = template.ephemeral_misuse(&value, address)
     {
@@ -177,6 +185,7 @@ fn defer_read(
 ) {
     let after = planned_unknown(&template.schema.block, &config);
     settle(&mut planner.world, instance, after.clone());
+    // The stored result is outdated, and without it references cannot use it by mistake.
     // What it was is no longer what it is.
     planner.state.remove(&address, None);
     // Who only looks leaves nothing to be read.
@@ -203,13 +212,16 @@ pub(super) fn plan_read(
 }
 
 pub(super) fn data_read(planner: &mut Planner<'_>, instance: Instance, read: ReadResult) {
+    // In a destroy plan, failed reads are no errors.
     if planner.inputs.mode() == Mode::Destroy && read.address.resource.mode == ResourceMode::Data {
         return remaining_data_read(planner, instance, read);
     }
+    // A deferred read has no result that the check could judge.
     if let Some(check) = check_around(&planner.world, instance).filter(|_| read.deferred.is_none()) {
         return checked_data_read(planner, instance, &check, read);
     }
     planner.evaluation.diagnostics.append(read.diagnostics);
+    // Opened resources must be closed even if there is no result.
     read.open.into_iter().for_each(|open| planner.ephemerals.push(open));
     let Some(value) = read.value else {
         if read.address.resource.mode == ResourceMode::Ephemeral {
@@ -303,6 +315,7 @@ pub(super) fn checked_data_read(planner: &mut Planner<'_>, instance: Instance, c
         return instances::end_instance(planner, instance, Outcome::Failed);
     };
     let ReadResult { address, config, value, diagnostics, .. } = read;
+    // Problems inside of a check block are results of the check, not of the run (PL-27).
     let value = value.filter(|_| !diagnostics.has_errors());
     planner.evaluation.checked_data(&planner.world, instance.module, check, diagnostics);
     let (known, outcome) = match value {
@@ -326,7 +339,9 @@ pub(super) fn checked_data_read(planner: &mut Planner<'_>, instance: Instance, c
             (unknown, Outcome::Done)
         }
     };
+    // The state has no unknown values; the next run reads the data source again.
     record_data(planner, instance, &address, &known.unknown_as_null());
+    // Terraform plans to read nested data sources again during apply, because checks are decided last.
     if planner.inputs.mode() == Mode::Normal {
         plan_read(
             &planner.moves,
@@ -348,6 +363,7 @@ pub(super) async fn start_remaining_data(
     address: ResourceInstance,
     template: Arc<Template>,
 ) {
+    // `-refresh=false` trusts the state, also for data sources that providers are configured with.
     if planner.inputs.options().refresh == Refresh::Trust
         || goes_unread(&planner.inputs, &planner.world, instance, &address)
     {
@@ -358,6 +374,7 @@ pub(super) async fn start_remaining_data(
     let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
     let (config, problems) = template.body.evaluate(&scope);
     let provider = planner.providers.configured(&template.provider);
+    // Data that cannot be read again has the value of the last run: a destroy must remain possible.
     let (Some(provider), true) = (provider, config.is_wholly_known() && !problems.has_errors()) else {
         return settle_recorded(planner, instance, &address);
     };
@@ -383,6 +400,7 @@ pub(super) fn remaining_data_read(planner: &mut Planner<'_>, instance: Instance,
 
 /// Data sources that go with what is destroyed.
 pub(super) fn removed_data(inputs: &Inputs<'_>, state: &State) -> Vec<ResourceInstance> {
+    // Only a destroy plan removes data sources together with their dependents.
     if inputs.mode() != Mode::Destroy {
         return Vec::new();
     }
@@ -400,6 +418,7 @@ pub(super) fn expansion_of_needed_data(
     visit: Visit,
     resource: &Resource,
 ) -> Option<Expansion> {
+    // Other data sources exist only in the state for a destroy plan, whatever the configuration says.
     let index = world.module(visit.module).of;
     let is_needed = inputs.destroy_needs().is_some_and(|destroy_scope| destroy_scope.needs(index, visit.node));
     if resource.address.mode != ResourceMode::Data || !is_needed {

@@ -46,6 +46,7 @@ pub(super) fn deferral(
     if planner.inputs.deferral() == Deferral::Refused || planner.inputs.mode() == Mode::Destroy {
         return None;
     }
+    // From the most specific reason to the most general one; the first that applies is reported.
     if stands_for_many(&planner.inputs, &planner.world, instance) {
         return Some(DeferralReason::InstanceCountUnknown);
     }
@@ -66,6 +67,7 @@ pub(super) fn leave_instance(
     template: &Template,
     reason: DeferralReason,
 ) {
+    // Only a normal plan shows what would be changed; other modes only note the deferral.
     let evaluated = match planner.inputs.mode() {
         Mode::Normal => evaluated::evaluate_instance(
             &planner.inputs,
@@ -78,6 +80,7 @@ pub(super) fn leave_instance(
         Mode::RefreshOnly | Mode::Destroy => None,
     };
     let Some(evaluated) = evaluated else {
+        // In a normal plan a missing evaluation is an error that was already reported.
         let failed = planner.inputs.mode() == Mode::Normal;
         return instances::end_instance(planner, instance, if failed { Outcome::Failed } else { Outcome::Deferred });
     };
@@ -106,13 +109,17 @@ pub(super) fn leave_unasked(
     let block = &subject.schema.block;
     let record = planner.state.object(&subject.address, subject.deposed.as_ref());
     let known = record.and_then(|record| record::decode(&subject.schema, record));
+    // A record that cannot be decoded without its provider counts as absent here.
     let before = known.unwrap_or_else(|| block.null_value());
+    // A null configuration means a deletion, whose planned value is null as well.
     let after = if config.is_null() { block.null_value() } else { planned_unknown(block, config) };
     let value = if after.is_null() { before.clone() } else { after.clone() };
     note_deferred(planner, subject, Draft::unasked(before, after, reason), reason);
+    // Orphans and deposed objects belong to no instance that could end.
     if let Some(instance) = subject.instance {
         let data = &mut planner.world.module_mut(instance.module).resources[instance.resource as usize];
         data.settle(instance.position, value);
+        // Pending, so that data sources that depend on the object are not read yet (PL-07).
         data.pending = true;
         instances::end_instance(planner, instance, Outcome::Deferred);
     }

@@ -58,6 +58,7 @@ pub(super) fn unevaluated(
 ) -> Evaluated {
     let config = Arc::clone(&world.static_module(instance.module).config);
     let block = config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource);
+    // The recorded key need not fit the block any more: `count` may have become `for_each`.
     let repetition = block.map(|block| as_written(block, managed::repetition(world, instance))).unwrap_or_default();
     let functions = Arc::clone(&evaluation.functions);
     let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
@@ -84,6 +85,7 @@ pub(super) fn looked_at(
     let repetition = managed::repetition(world, instance);
     let functions = Arc::clone(&evaluation.functions);
     let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
+    // Only the lifecycle is used: a refresh needs no configuration.
     let outcome = outcome_of(evaluation.preconditions(&resource.lifecycle, address, &scope));
     Evaluated { outcome, ..unevaluated(world, evaluation, instance, template) }
 }
@@ -118,9 +120,11 @@ pub(super) fn evaluate_instance(
     let own = evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
     let prevent = lifecycle.prevent_destroy.as_ref();
     let prevention = prevention(prevent, resource.header_span, evaluation, &scope);
+    // An unknown value of `destroy` means the default; a later run will know better.
     let disposal = disposal(evaluation.truth(lifecycle.destroy.as_ref(), &scope));
     let ignore = ignored(evaluation, &lifecycle.ignore_changes, &scope);
     Some(Evaluated {
+        // The dependents' wish counts as well, because a dependent created first needs its dependencies first (PL-11).
         config: value,
         ignore,
         create_before_destroy: expand::creates_before_destroy(inputs, world, instance.module, instance.resource, own),

@@ -6,7 +6,7 @@ use groma_address::{ProviderConfig, ResourceInstance};
 use groma_plan::Importing;
 use groma_state::DeposedKey;
 
-use super::invocations::drafting::{InvocationDraft, PlannedInvocations};
+use super::invocations::{InvocationDraft, PlannedInvocations};
 use super::lists::ListResult;
 use super::plan_call::PlanCallResult;
 use crate::provider_setup::Configuring;

@@ -30,6 +30,7 @@ pub(super) fn expand_call(planner: &mut Planner<'_>, visit: Visit, at: u32) {
     let repeats = call.is_repeated();
     let index = planner.world.module(visit.module).of;
     let destroy_scope =
+        // The repetition of a call that no deletion depends on is taken from the state, so it need not be known.
         planner.inputs.destroy_needs().filter(|destroy_scope| repeats && !destroy_scope.needs(index, visit.node));
     if let Some(destroy_scope) = destroy_scope {
         let address = &planner.world.module(visit.module).address;
@@ -48,6 +49,7 @@ pub(super) fn expand_call(planner: &mut Planner<'_>, visit: Visit, at: u32) {
 
 fn expanded_call(planner: &mut Planner<'_>, visit: Visit, at: u32, expansion: Expansion) {
     let instances = planner.world.expand_call(visit.module, at, expansion);
+    // An unknown number of module instances defers everything in the module (PL-29).
     let is_open = planner.world.module(visit.module).calls[at as usize].expansion == Expansion::Unknown;
     planner.schedule.expand_call(&planner.world, visit.module, at, &instances);
     planner.end(visit, if is_open { Outcome::Deferred } else { Outcome::Done });
@@ -58,6 +60,7 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
     let Some((_, resource)) = config.resources.get_index(at as usize) else {
         return planner.end(visit, Outcome::Failed);
     };
+    // The schema could not be loaded or the block is invalid, which has been reported.
     if planner.inputs.template(&planner.world, visit.module, at).is_none() {
         return planner.end(visit, Outcome::Failed);
     }
@@ -71,6 +74,7 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
                 data::expansion_of_needed_data(&planner.inputs, &planner.world, &planner.evaluation, visit, resource);
             wanted.unwrap_or_else(|| {
                 let recorded = recorded_expansion(&planner.world, &planner.state, visit.module, at);
+                // `prevent_destroy` may refer to `each.value`, which the state does not store.
                 if stands_on_elements(resource) { with_elements(recorded, arguments, &scope) } else { recorded }
             })
         }
@@ -83,12 +87,15 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
         }
     };
     planner.world.module_mut(visit.module).resources[at as usize].expand(expansion);
+    // Before instances begin, because their evaluation may refer to the resource as a whole.
     instances::show_existing_instances(&planner.inputs, &mut planner.world, &planner.state, visit.module, at);
+    // Deletions of surplus instances are changes, too, that data sources must wait for (PL-07).
     if loses_instances(&planner.inputs, &planner.world, &planner.state, visit.module, at) {
         planner.world.module_mut(visit.module).resources[at as usize].pending = true;
     }
     let positions = planned_positions(&planner.inputs, &planner.world, visit, at);
     if planner.inputs.targets().is_some() {
+        // A destroy plan reads the recorded values of all instances, not only of those outside of the target set.
         let planned: &[usize] = if planner.inputs.mode() == Mode::Destroy { &[] } else { &positions };
         settle_what_stays(&planner.inputs, &mut planner.world, &planner.state, visit.module, at, planned);
     }
@@ -142,6 +149,7 @@ fn planned_positions(inputs: &Inputs<'_>, world: &World, visit: Visit, at: u32) 
     match inputs.targets() {
         None => all.collect(),
         // Some of them may be meant.
+        // The keys are unknown, so no instance can be told apart from the targeted ones.
         Some(_) if data.expansion == Expansion::Unknown => all.collect(),
         Some(included) => {
             let index = world.module(visit.module).of;
@@ -171,6 +179,7 @@ pub(super) fn creates_before_destroy(
 ) -> bool {
     let index = world.module(module).of;
     let node = world.static_module(module).resource(at as usize);
+    // Forced creation first comes from the configuration graph and is independent of values (OD-09).
     own.unwrap_or(false) || inputs.is_forced_to_create_first(index, node)
 }
 
@@ -221,6 +230,7 @@ pub(crate) fn recorded_expansion(world: &World, state: &State, module: ModuleId,
     let mut numbers = Vec::new();
     for (key, _) in entry.instances() {
         match key {
+            // One key decides the shape: a state may mix keys after the repetition of a block was changed.
             InstanceKey::None => return Expansion::Single,
             InstanceKey::Int(index) => numbers.push(*index),
             InstanceKey::String(key) => elements.push((key.clone(), Value::DYNAMIC)),

@@ -30,9 +30,11 @@ use crate::walk::Visit;
 use crate::world::World;
 
 pub(super) fn finish(mut planner: Planner<'_>) -> (Plan, Diagnostics, Spent) {
+    // Before sorting: changes that depend on deferred ones are moved to them as a whole.
     planner.plan.defer_with_others(&planner.state);
     planner.plan.sort();
     warn_of_unknown_replacements(&planner.inputs, &mut planner.evaluation, &planner.plan);
+    // Blocks that this plan did not evaluate are declared as well, with an unknown result.
     declare_checks(&planner.inputs, &mut planner.evaluation);
     let outputs = output_changes(&planner);
     let variables = planned_variables(&planner.inputs, &planner.world, &planner.evaluation);
@@ -41,12 +43,14 @@ pub(super) fn finish(mut planner: Planner<'_>) -> (Plan, Diagnostics, Spent) {
     let relevant =
         relevant::attributes(&planner.world, planner.inputs.templates(), planner.plan.changes(), &outputs, going);
     let order = remaining_visits(&planner.inputs, &planner.world, &mut planner.schedule);
+    // A plan with errors is only shown, and its edges might be incomplete.
     let execution = if planner.evaluation.diagnostics.has_errors() {
         ExecutionGraph::default()
     } else {
         execution(&planner, &order)
     };
     refuse_cycle(&planner.inputs, &mut planner.evaluation, &planner.plan, &execution);
+    // Again, because a cycle is an error that is found only in the finished graph.
     let errored = planner.evaluation.diagnostics.has_errors();
     let contents = planner.plan.finish();
     let options = planner.inputs.options();
@@ -72,6 +76,7 @@ pub(super) fn finish(mut planner: Planner<'_>) -> (Plan, Diagnostics, Spent) {
         errored,
         execution,
     };
+    // Large values are released by the caller, if at all, so that a process that exits does not wait for it.
     let spent = Box::new((planner.world, order, contents.spent));
     (plan, reported_once(planner.evaluation.diagnostics), spent)
 }
@@ -115,6 +120,7 @@ pub(super) fn finish_search(mut planner: Planner<'_>) -> (Vec<Searched>, Diagnos
 /// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
 /// refer to them; the rest waits.
 fn remaining_visits(inputs: &Inputs<'_>, world: &World, schedule: &mut Schedule) -> Vec<Visit> {
+    // Without deferral nothing is left out, which is the usual case.
     let order = schedule.take_order();
     if inputs.deferral() == Deferral::Refused {
         return order;
@@ -137,6 +143,8 @@ fn remaining_visits(inputs: &Inputs<'_>, world: &World, schedule: &mut Schedule)
 /// A replace option that names nothing is a slip (PL-60).
 fn warn_of_unknown_replacements(inputs: &Inputs<'_>, evaluation: &mut Evaluation, plan: &PlanBuilder) {
     for address in &inputs.options().replace {
+        // Matches only planned instances: a target may have excluded the named one, and then the option has no effect
+        // either.
         if plan.changes().iter().any(|change| change.address == *address) {
             continue;
         }
@@ -178,6 +186,7 @@ fn declare_checks(inputs: &Inputs<'_>, evaluation: &mut Evaluation) {
 
 fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
     let root = planner.world.module(crate::world::ModuleId::ROOT);
+    // Outputs of called modules are values; only those of the root module are stored.
     let config = &planner.inputs.graph().module(root.of).config;
     let mut changes = Vec::new();
     for (at, (name, output)) in config.outputs.iter().enumerate() {
@@ -196,8 +205,10 @@ fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
             },
         };
         // What is null is not recorded, nor of what type it would be.
+        // An output that was never stored and is null now is no change, as in Terraform.
         let after = after.filter(|value| before.is_some() || !value.is_null());
         let action = compare(before.as_ref(), after.as_ref());
+        // An output that was sensitive stays hidden in the change that reveals it.
         let sensitive = output.sensitive || before.as_ref().is_some_and(|value| value.marks().is_sensitive());
         changes.push(OutputChange {
             name: name.clone(),
@@ -218,6 +229,7 @@ fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
             });
         }
     }
+    // Terraform shows outputs sorted by name, while the configuration has them in source order.
     changes.sort_by(|one, other| one.name.cmp(&other.name));
     changes
 }
@@ -242,6 +254,7 @@ fn planned_variables(inputs: &Inputs<'_>, world: &World, evaluation: &Evaluation
     let planned = known.filter(|((_, variable), _)| !variable.ephemeral).filter_map(|((name, variable), used)| {
         let given = evaluation.inputs.get(name).map(|input| &input.value);
         // A variable that no target needs has its default all the same.
+        // The default is stored too, so that apply does not depend on the variable's block.
         let value = given.or(used.as_ref()).cloned().or_else(|| variable.default_value())?;
         Some(PlannedVariable { name: name.clone(), value })
     });
@@ -328,6 +341,7 @@ fn names(members: &[Member<'_>]) -> String {
     let mut names: Vec<String> =
         members.iter().map(|member| format!("{}{}", member.change.address, member.suffix)).collect();
     names.sort();
+    // A message with thousands of addresses helps nobody.
     let more = names.len().saturating_sub(SHOWN);
     names.truncate(SHOWN);
     if more > 0 {

@@ -34,6 +34,7 @@ impl<'a> GoneModuleScope<'a> {
     pub(super) fn new(world: &'a World, functions: &'a FunctionContext, address: &'a ModuleInstance) -> Option<Self> {
         let graph = world.graph();
         let module = &graph.module(graph.find(&address.path())?).config;
+        // Blocks that do not repeat are the common case; callers set a repetition where necessary.
         let (repetition, locals) = (&Repetition::None, Rc::default());
         Some(Self { world, functions, module, address, repetition, locals })
     }
@@ -51,6 +52,7 @@ impl<'a> GoneModuleScope<'a> {
             Some(Argument::Missing) => return variable.default_value().unwrap_or(Value::DYNAMIC),
             None => return Value::DYNAMIC,
         };
+        // A value that the variable does not accept is unknown; errors are reported where the call is checked.
         variable.accept(&given).unwrap_or(Value::DYNAMIC)
     }
 
@@ -82,6 +84,7 @@ impl<'a> GoneModuleScope<'a> {
             return known.clone();
         }
         let local = self.module.locals.get(name);
+        // Locals do not repeat, even if the block that refers to them does.
         let scope = self.clone().repeated(&Repetition::None);
         let value = local.map_or(Value::DYNAMIC, |local| value_in(&local.expression, &scope));
         self.locals.borrow_mut().insert(name.clone(), value.clone());
@@ -124,6 +127,7 @@ impl Scope for GoneModuleScope<'_> {
                 named_values::terraform(shared_context, attribute, &found)
             }
             Reference::Resource(_) | Reference::Module(_) | Reference::SelfObject => {
+                // Resources of the removed instance are being destroyed, so their values cannot be relied on.
                 Ok(Resolved { value: Value::DYNAMIC, consumed: 0 })
             }
         }

@@ -46,6 +46,7 @@ fn path_step(step: &Step) -> PathStep {
 
 /// The configuration with the prior object's values where changes are ignored.
 pub fn ignore_changes(block: &Block, ignore: &Ignore, prior: &Value, config: Value) -> Value {
+    // A creation has nothing to keep, and a deletion has no configuration.
     if prior.is_null() || config.is_null() {
         return config;
     }
@@ -60,6 +61,7 @@ pub fn ignore_changes(block: &Block, ignore: &Ignore, prior: &Value, config: Val
 fn configurable(block: &Block, prior: &Value) -> Value {
     let Some(object) = prior.as_object() else { return prior.clone() };
     let values = block.slots().iter().zip(object.values()).map(|(slot, value)| match &slot.item {
+        // Computed attributes cannot be set in a configuration, so they must not appear in one.
         Item::Attribute(attribute) if attribute.usage() == Use::Computed => Value::null(attribute.ty()),
         Item::Attribute(_) | Item::Block(_) => match slot.item.nested() {
             Some((_, inner)) => each_object(inner, value),
@@ -94,9 +96,11 @@ fn each_object(block: &Block, value: &Value) -> Value {
 /// `config` with what `prior` has at `steps`. Where one of them does not lead there, nothing changes.
 fn keep(config: &Value, prior: &Value, steps: &[PathStep]) -> Value {
     let Some((step, rest)) = steps.split_first() else { return prior.clone() };
+    // The kept value brings its marks along, or a sensitive value would be revealed.
     let marks = config.marks().union(prior.marks());
     match (step, config.kind(), prior.kind()) {
         (PathStep::Attribute(name), Kind::Object(ours), Kind::Object(theirs)) => {
+            // An attribute that does not exist is reported by validation; it changes nothing here.
             let Some(at) = ours.shape().position(name) else { return config.clone() };
             let (Some(mine), Some(known)) = (ours.values().get(at), theirs.get(name)) else { return config.clone() };
             let mut values = ours.values().to_vec();
@@ -114,6 +118,7 @@ fn keep(config: &Value, prior: &Value, steps: &[PathStep]) -> Value {
             let kept = keep_element(ours, theirs, key, rest);
             kept.map_or_else(|| config.clone(), |kept| Value::list_of(element, kept).with_marks(config.marks()))
         }
+        // A tuple in the configuration can become a list in the object, depending on the attribute's type.
         (PathStep::Index(key), Kind::Tuple(ours), Kind::Tuple(theirs) | Kind::List(theirs)) => {
             let kept = keep_element(ours, theirs, key, rest);
             kept.map_or_else(|| config.clone(), |kept| Value::tuple(kept).with_marks(config.marks()))
@@ -145,10 +150,13 @@ fn keep_entry(config: &Value, prior: &Value, key: &str, rest: &[PathStep]) -> Va
     let known = theirs.and_then(|map| map.get(key).cloned());
     match (known, mine) {
         (Some(known), Some(mine)) => entries.push((key.into(), keep(&mine, &known, rest))),
+        // An entry that was added outside of the configuration is kept as well (PL-20).
         (Some(known), None) if rest.is_empty() => entries.push((key.into(), known)),
+        // Only part of the entry is ignored, and that part does not exist in the prior object.
         (None, Some(mine)) if !rest.is_empty() => entries.push((key.into(), mine)),
         (_, None) | (None, Some(_)) => {}
     }
+    // A null map stays null instead of becoming an empty one, which would be a change.
     if entries.is_empty() && config.is_null() {
         return config.clone();
     }

@@ -43,6 +43,7 @@ pub(super) fn import(planner: &mut Planner<'_>, module: ModuleId, at: u32) -> Ou
     };
     let elements = match elements {
         Some(Elements::Known(elements)) => elements,
+        // Which instances are meant is unknown, so every instance of the resource waits.
         Some(Elements::Unknown(_)) if planner.inputs.deferral() == Deferral::Allowed => {
             planner.imports.defer_resource(import.to.clone());
             return Outcome::Done;
@@ -54,6 +55,7 @@ pub(super) fn import(planner: &mut Planner<'_>, module: ModuleId, at: u32) -> Ou
         None => return Outcome::Failed,
     };
     let mut outcome = Outcome::Done;
+    // All elements are evaluated even after an error, so that every problem is reported.
     for repetition in elements {
         if import_one(planner, module, (at, import), &repetition).is_none() {
             outcome = Outcome::Failed;
@@ -70,6 +72,7 @@ fn import_one(
 ) -> Option<()> {
     let address = import_address(&planner.world, &mut planner.evaluation, module, &import.to_expression, repetition)?;
     let (ImportIdentity::Id(expression) | ImportIdentity::Identity(expression)) = &import.identity;
+    // The instance is known but the object is not: only this instance waits.
     if is_left(&planner.inputs, &planner.world, &planner.evaluation, module, expression, repetition) {
         planner.imports.defer_instance(address);
         return Some(());
@@ -83,6 +86,7 @@ fn import_one(
         }
     };
     let span = import.to_expression.span;
+    // Two blocks for one instance are harmless if they mean the same object.
     if let Err(Conflict) = planner.imports.add(address.clone(), target, at, span) {
         let detail = format!(
             "{address} is imported twice, as two different objects. An instance can hold only one object, so remove one of the two blocks."
@@ -146,6 +150,7 @@ fn import_identity(
         .graph()
         .find_resource(&import.to)
         .map(|(index, node)| (index, planner.inputs.graph().module(index).kind(node)));
+    // The identity is checked against the schema of the resource type; a resource without a block has no binding.
     let template = match found {
         Some((index, crate::config_graph::NodeKind::Resource(at))) => {
             planner.inputs.templates().resource(index, at).cloned()
@@ -207,6 +212,7 @@ fn address_parts(
             push_steps(traversal.steps(), parts).or_else(|| no_import_address(evaluation, expression))
         }
         ExpressionKind::Index(index) => {
+            // The depth of an expression is bounded by the input only, so the stack is guarded.
             with_stack(|| address_parts(world, evaluation, module, &index.source, repetition, parts))?;
             let key = import_key(world, evaluation, module, &index.key, repetition)?;
             parts.push(Part::Key(key));
@@ -231,6 +237,7 @@ fn import_key(
     let scope = InstanceScope::new(world, module, &functions).repeated(repetition);
     let value = evaluation.value(key, &scope)?;
     let problem = match instance_key_of(&value) {
+        // Addresses are shown everywhere, so a sensitive value must not become part of one.
         _ if value.marks().is_sensitive() => secret_key(),
         Some(found) => return Some(found),
         None => {
@@ -278,6 +285,7 @@ fn assemble(parts: &[Part]) -> Option<ResourceInstance> {
     let mut rest = parts;
     let mut module = ModuleInstance::root();
     while let [Part::Name(word), Part::Name(name), more @ ..] = rest {
+        // Module steps come in pairs, each with an optional key, before the resource.
         if &**word != "module" {
             break;
         }
@@ -289,6 +297,7 @@ fn assemble(parts: &[Part]) -> Option<ResourceInstance> {
         rest = more;
     }
     if let [Part::Name(word), more @ ..] = rest
+        // The keyword `resource` may be written before any managed resource type.
         && &**word == "resource"
     {
         rest = more;
@@ -320,6 +329,7 @@ enum ImportIdError {
 
 /// The id, be it sensitive or ephemeral: it names an object, and is shown and kept in the plan as in Terraform.
 fn read_id(value: &Value) -> Result<String, ImportIdError> {
+    // Imported ids are stored in the plan and shown, so marks cannot be kept.
     let (value, _) = value.unmark_deep();
     if value.is_null() {
         return Err(ImportIdError::Null);
@@ -371,6 +381,7 @@ pub(super) fn missing_schema(
 
 /// Starts on the imports that the walk did not come by.
 pub(super) async fn generate_missing(planner: &mut Planner<'_>) {
+    // Generated blocks are written only by a plan that may import, and not by destroy or refresh-only plans.
     if planner.inputs.options().missing == MissingResources::Refused || planner.inputs.mode() != Mode::Normal {
         return;
     }
@@ -398,6 +409,7 @@ fn import_provider(planner: &mut Planner<'_>, import: &Import) -> Option<Provide
 
 async fn generate(planner: &mut Planner<'_>, import: &Import, address: ResourceInstance) {
     if import.for_each.is_some() || address.key != InstanceKey::None {
+        // Settled, so that the missing configuration is reported once and not again at the end of the walk.
         planner.imports.settle(&address);
         let detail = "Configuration can be generated only for an import of a single resource without count and \
          for_each. Write the resource block yourself, or use one import block per object.";
@@ -405,6 +417,7 @@ async fn generate(planner: &mut Planner<'_>, import: &Import, address: ResourceI
         planner.evaluation.diagnostics.push(problem.at(import.to_expression.span));
         return;
     }
+    // Nothing is imported if the instance already has an object.
     let Some(importing) = planner.imports.take(&address, &planner.state) else { return };
     let (Some(config), Some(schema)) = (
         import_provider(planner, import),

@@ -76,6 +76,7 @@ impl Imports {
     ) -> Result<(), Conflict> {
         let importing = Importing { target, generated: None };
         let request = ImportRequest { importing: importing.clone(), span, is_met: false, block: Some(block) };
+        // The same object may be named by several elements or blocks; only different objects conflict.
         match self.targets.insert(address, request) {
             Some(other) if other.importing != importing => Err(Conflict),
             _ => Ok(()),
@@ -96,6 +97,7 @@ impl Imports {
     pub(super) fn is_deferred(&self, address: &ResourceInstance, state: &State) -> bool {
         let is_meant = self.deferred_instances.contains(address)
             || (!self.deferred_resources.is_empty() && self.deferred_resources.contains(&address.config_resource()));
+        // An existing object needs no import, so its instance does not wait (PL-26).
         is_meant && state.object(address, None).is_none()
     }
 
@@ -104,6 +106,7 @@ impl Imports {
         let request = self.targets.get_mut(address)?;
         request.is_met = true;
         let is_managed = state.object(address, None).is_some();
+        // The block may stay in the configuration after the import; then it has no effect (PL-26).
         (!is_managed).then(|| request.importing.clone())
     }
 
@@ -132,6 +135,7 @@ impl Imports {
         };
         let unmet = self.targets.iter().filter(|(address, request)| is_unmet(address, request));
         let mut found: Vec<_> = unmet.map(|(address, request)| (address, request.span)).collect();
+        // Sorted, because the order of a hash map would change the messages from run to run.
         found.sort_by_key(|(address, _)| *address);
         found
     }

@@ -48,6 +48,7 @@ impl<'a> Inputs<'a> {
         state: &State,
     ) -> Self {
         let targets = Included::new(graph, options, state);
+        // Computed with the targets, since a partial destroy needs only the providers of its objects.
         let destroy_needs = (options.mode == Mode::Destroy).then(|| DestroyScope::of(graph, state, targets.as_ref()));
         Self {
             session,
@@ -131,11 +132,14 @@ fn used_providers(
     }
     let mut used: HashSet<ProviderConfig> =
         templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
+    // Actions may need a provider that no resource uses.
     used.extend(templates.action_blocks().map(|template| (*template.provider).clone()));
     used.extend(state.resources().map(|(_, entry)| (*entry.provider).clone()));
+    // An instance of a provider block is configured by its block, so the block counts as used.
     used.extend(state.provider_instances().map(ProviderConfig::block));
     used.extend(imports::providers(session, options));
     used.extend(graph.function_providers().iter().cloned());
+    // Calls of a killed run are repeated by their provider before anything else.
     used.extend(in_flight.into_iter().map(|begin| begin.provider.block()));
     used
 }

@@ -20,6 +20,7 @@ use crate::world::{ModuleId, World};
 /// Queues the instances of a resource, whose node ends with the last of them.
 pub(super) fn begin_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, positions: Vec<usize>) {
     let orphaned = orphans_to_refresh(planner, module, resource);
+    // A resource without instances ends at once, or nothing would ever end it.
     if positions.is_empty() && orphaned.is_empty() {
         return end_instances(planner, module, resource, Outcome::Done);
     }
@@ -45,6 +46,7 @@ fn end_one(planner: &mut Planner<'_>, key: (ModuleId, u32), outcome: Outcome) {
 }
 
 fn end_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, outcome: Outcome) {
+    // A refresh-only plan changes no instances, so references must mean the existing ones.
     if planner.inputs.mode() == Mode::RefreshOnly && outcome == Outcome::Done {
         keep_what_is_there(&mut planner.world, &mut planner.moves, module, resource);
     }
@@ -95,6 +97,7 @@ pub(super) fn orphans_to_refresh(planner: &Planner<'_>, module: ModuleId, at: u3
         planner.inputs.targets().is_none_or(|included| included.includes_orphan(planner.inputs.graph(), address))
     };
     // Another provider than that of the block may be configured later.
+    // An orphan whose provider is not configured yet is refreshed later with the other orphans.
     let has_manager = |address: &ResourceInstance| {
         planner.state.provider(address, None).is_some_and(|config| planner.providers.configured(config).is_some())
     };
@@ -125,6 +128,7 @@ fn orphaned(
         (ResourceMode::Managed | ResourceMode::Data, Mode::Normal | Mode::RefreshOnly) => false,
         (ResourceMode::Ephemeral | ResourceMode::List, _) | (_, Mode::Destroy) => return None,
     };
+    // A complete plan deletes orphans, so references mean only the declared instances.
     if !is_only_looked_at && inputs.targets().is_none() {
         return None;
     }

@@ -76,6 +76,7 @@ impl PlanBuilder {
 
     /// Whether any of so many instances of a resource is updated or replaced.
     pub(super) fn is_acting(&mut self, module: ModuleId, resource: u32, instances: usize) -> bool {
+        // Every data source that depends on the resource asks, and a resource can have many instances.
         if let Some(known) = self.acting.get(&(module, resource)) {
             return *known;
         }
@@ -140,6 +141,7 @@ impl PlanBuilder {
 
     /// Defers changes because of others that are deferred: for the end of the walk.
     pub(super) fn defer_with_others(&mut self, state: &State) {
+        // Deposed objects first: keeping them can in turn keep what they depend on.
         self.keep_deposed_without_replacement();
         self.keep_what_is_needed(state);
     }
@@ -147,6 +149,7 @@ impl PlanBuilder {
     /// Keeps deposed objects whose instance gets a new object only in a later run: one of them may be the only object that works
     /// (OD-07).
     fn keep_deposed_without_replacement(&mut self) {
+        // Only these give the instance a new object, which would make the deposed one superfluous.
         let creates = |change: &ResourceChange| change.action == Action::Create || change.action.is_replace();
         let unmade = self.deferred.iter().map(|deferred| &deferred.change).filter(|change| creates(change));
         let unmade: HashSet<ResourceInstance> = unmade.map(|change| change.address.clone()).collect();
@@ -157,18 +160,21 @@ impl PlanBuilder {
 
     /// An object whose deletion is left to a later run still needs what it depends on, so that stays too.
     fn keep_what_is_needed(&mut self, state: &State) {
+        // Without this, a later run would destroy the dependent after its dependency is gone (OD-02).
         let goes = |change: &ResourceChange| change.action == Action::Delete;
         let stays = self.deferred.iter().filter(|deferred| goes(&deferred.change));
         let mut open: Vec<ConfigResource> = stays.flat_map(|deferred| needs(state, &deferred.change)).collect();
         if open.is_empty() {
             return;
         }
+        // By resource, because recorded dependencies name resources and not instances.
         let mut deletions: HashMap<ConfigResource, Vec<usize>> = HashMap::new();
         for (at, change) in self.changes.iter().enumerate().filter(|(_, change)| goes(change)) {
             deletions.entry(change.address.config_resource()).or_default().push(at);
         }
         let mut needed: HashSet<usize> = HashSet::new();
         while let Some(resource) = open.pop() {
+            // Removed from the map, so that a cycle of recorded dependencies ends.
             for at in deletions.remove(&resource).unwrap_or_default() {
                 open.extend(needs(state, &self.changes[at]));
                 needed.insert(at);
@@ -180,6 +186,7 @@ impl PlanBuilder {
     /// Leaves changes to a later run because of others that are left to it.
     fn defer_changes(&mut self, is_meant: impl Fn(usize, &ResourceChange) -> bool) {
         let reason = DeferralReason::DeferredPrerequisite;
+        // Positions of changes shift here, which is safe because nothing looks them up after the walk.
         for (at, change) in std::mem::take(&mut self.changes).into_iter().enumerate() {
             if is_meant(at, &change) {
                 self.deferred.push(DeferredChange { reason, change, open_steps: Vec::new(), source: Source::Known });
@@ -191,6 +198,7 @@ impl PlanBuilder {
 
     /// Brings everything into the order in which plans are shown: for the end of the walk.
     pub(super) fn sort(&mut self) {
+        // Changes were added as their provider calls ended, which differs from run to run.
         in_order(&mut self.changes);
         in_order(&mut self.drift);
         sort_by_address(
@@ -212,6 +220,7 @@ impl PlanBuilder {
 
     /// The positions of the changes without an action whose conditions cannot be decided yet.
     pub(super) fn undecided_changes(&self) -> Vec<u32> {
+        // Addresses instead of positions, because sorting has changed the positions.
         let undecided: HashSet<_> = self.undecided.iter().collect();
         let is_undecided = |change: &ResourceChange| change.deposed.is_none() && undecided.contains(&change.address);
         let positions = self.changes.iter().enumerate().filter(|(_, change)| is_undecided(change));

@@ -120,6 +120,7 @@ impl PlanCall {
 
     /// Runs the provider calls to their end.
     pub async fn run(mut self) -> PlanCallResult {
+        // A change may already be deferred by its dependencies; the provider is still asked for what it knows.
         let mut findings = Findings::new(self.left);
         let mut found = PlanCallResult {
             generated: None,
@@ -130,6 +131,7 @@ impl PlanCall {
             diagnostics: Diagnostics::new(),
         };
         if let Some(record) = self.record.clone() {
+            // The stored object may have an old schema version, so the provider upgrades it first (LC-19).
             match recall(&self.target.provider, &self.target.subject(), &record, &mut findings.diagnostics).await {
                 Some(object) => {
                     found.previous = object.value.clone();
@@ -141,6 +143,7 @@ impl PlanCall {
         } else if let Some(importing) = &self.importing {
             found.prior = self.import(importing, &mut findings).await;
         }
+        // An import without a block: the block is generated from the imported object (PL-26).
         if let (Some(generating), Some(object)) = (&self.generating, &found.prior) {
             let name = (&*self.target.address.resource.type_name, &*self.target.address.resource.name);
             let provider = generating.provider.as_deref();
@@ -157,6 +160,7 @@ impl PlanCall {
             found.generated = Some(generate::resource_text(name, provider, &self.target.schema.block, &object));
             self.config = generate::config_of(&self.target.schema.block, &object);
         }
+        // Planning with a wrong object would report errors that only follow from the first one.
         if !findings.diagnostics.has_errors() {
             found.draft = match self.purpose {
                 // There is nothing yet that a block could be written from.
@@ -196,6 +200,7 @@ impl PlanCall {
     async fn import(&self, importing: &Importing, findings: &mut Findings) -> Option<Object> {
         self.hooks.import_planned(&self.target.address, importing);
         let input = ImportInput { target: importing.target.clone(), capabilities: self.deferral.capabilities() };
+        // An import returns a stub with little more than the id; the read that follows completes it (LC-23).
         let (imported, problems) = self.target.provider.import(&self.target.subject(), input).await;
         findings.diagnostics.append(problems);
         let imported = imported?;
@@ -205,6 +210,7 @@ impl PlanCall {
         }
         self.hooks.import_prepared(&self.target.address);
         let stub = Object { value: imported.state, private: imported.private, identity: imported.identity };
+        // Earlier errors must not hide that the object was not found.
         let before = findings.diagnostics.has_errors();
         let object = self.read(stub, findings).await;
         if object.is_none() && findings.diagnostics.has_errors() == before {
@@ -215,6 +221,7 @@ impl PlanCall {
 
     /// The object as it is now (LC-21); none when it is gone.
     async fn refresh(&self, object: Object, findings: &mut Findings) -> Option<Object> {
+        // `-refresh=false`: the recorded object counts as current.
         if self.refresh == Refresh::Trust {
             return Some(object);
         }
@@ -233,6 +240,7 @@ impl PlanCall {
         };
         let (read, problems) = self.target.provider.read(&self.target.subject(), input).await;
         findings.diagnostics.append(problems);
+        // After an error the recorded object stays in the plan, so that it is not taken for deleted.
         let Some(read) = read else { return Some(object) };
         if read.deferred.is_some() {
             // The current object is unknown in this run.
@@ -246,9 +254,11 @@ impl PlanCall {
                 self.target.deposed.clone(),
                 &read.state,
             ));
+            // The identity of the missing object is shown with its drift and passed to the plan of its successor.
             findings.gone = read.identity;
             return None;
         }
+        // Marks are not part of what a provider returns, but of the record.
         let record_marks =
             self.record.as_ref().map_or(read.state.clone(), |record| remember_marks(read.state.clone(), record));
         self.hooks.refresh_complete(&hooks::Subject::of(
@@ -269,6 +279,7 @@ impl PlanCall {
     ) -> Option<Draft> {
         // Nothing is left to delete if the object is gone already.
         let prior = prior?;
+        // The provider is not involved: the object stays as it is and only leaves the state (PL-25).
         if let Disposal::Kept(reason) = self.lifecycle.disposal {
             return Some(Draft {
                 action: Action::Forget,
@@ -282,6 +293,7 @@ impl PlanCall {
             });
         }
         self.check_prevention(findings);
+        // The provider may refuse a deletion or warn about it (PL-46).
         let planned = self.ask(PlanPurpose::Change, prior.value.clone(), self.null(), prior, findings).await?;
         Some(Draft {
             action: Action::Delete,
@@ -296,6 +308,7 @@ impl PlanCall {
     }
 
     async fn change(&self, prior: Option<&Object>, findings: &mut Findings) -> Option<Draft> {
+        // The complete configuration is validated again: validation without values saw only its known parts (LC-03).
         let problems = self.target.provider.validate(&self.target.subject(), &self.config).await;
         let invalid = problems.has_errors();
         findings.diagnostics.append(problems);
@@ -303,6 +316,7 @@ impl PlanCall {
             return None;
         }
         let Some(prior) = prior else { return self.creation(findings).await };
+        // A tainted object may be incomplete, so it is replaced whatever the configuration says (PL-05).
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
             let reason = self.triggered().unwrap_or(ActionReason::ReplaceBecauseTainted);
             // The private data and identity of a tainted object may be incomplete.
@@ -312,19 +326,23 @@ impl PlanCall {
         let config =
             ignore_changes(&self.target.schema.block, &self.lifecycle.ignore, &prior.value, self.config.clone());
         let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, findings).await?;
+        // The legacy SDK may plan changes of arguments that are ignored, which other providers must not.
         if planned.legacy_type_system {
             planned.state =
                 ignore_changes(&self.target.schema.block, &self.lifecycle.ignore, &prior.value, planned.state);
         }
+        // The provider's own reason comes second: an explicit request explains the replacement better.
         if !planned.requires_replace.is_empty() {
             let reason = self.forced.unwrap_or(ActionReason::ReplaceBecauseCannotUpdate);
             return self.replacement(prior, Again::of(planned), reason, findings).await;
         }
+        // No attribute requires it, so no path is shown as the cause.
         if let Some(reason) = self.forced {
             return self.replacement(prior, Again::of(planned), reason, findings).await;
         }
         // The marks are compared too: that something became sensitive must be recorded.
         let action = if planned.state == prior.value { Action::NoOp } else { Action::Update };
+        // The prior value is shared, so that later comparisons are cheap.
         let after = if action == Action::NoOp { prior.value.clone() } else { planned.state };
         Some(Draft {
             action,
@@ -344,6 +362,7 @@ impl PlanCall {
     }
 
     async fn creation(&self, findings: &mut Findings) -> Option<Draft> {
+        // A provider may use the identity of an object that disappeared, as in Terraform.
         let nothing = Object { value: self.null(), private: Arc::default(), identity: findings.gone.clone() };
         let planned = self.ask(self.creates, self.null(), self.config.clone(), &nothing, findings).await?;
         Some(Draft {
@@ -366,13 +385,16 @@ impl PlanCall {
         reason: ActionReason,
         findings: &mut Findings,
     ) -> Option<Draft> {
+        // An object that is forgotten is not destroyed, so `prevent_destroy` does not apply.
         let is_destroyed = self.lifecycle.disposal == Disposal::Destroyed;
         if is_destroyed {
             self.check_prevention(findings);
         }
         let Again { private, identity, paths: replace_paths } = again;
         let nothing = Object { value: self.null(), private, identity };
+        // The new object must not depend on the old one, so it is planned from nothing (PL-40).
         let planned = self.ask(PlanPurpose::Replacement, self.null(), self.config.clone(), &nothing, findings).await?;
+        // `destroy = false` decides first: without a destruction there is no order of the two halves.
         let action = match self.lifecycle.create_before_destroy {
             _ if !is_destroyed => Action::ForgetThenCreate,
             true => Action::CreateThenDelete,
@@ -415,6 +437,7 @@ impl PlanCall {
 
     /// Tells where the object may not go. The change is planned all the same, so that people see what was going to happen.
     fn check_prevention(&self, findings: &mut Findings) {
+        // A deferred change destroys nothing in this run.
         let problem = match self.lifecycle.prevention {
             Prevention::Undecided(span) if findings.deferred.is_none() => self.undecided(span),
             Prevention::Forbidden(span) if findings.deferred.is_none() => self.forbidden(span),
@@ -502,6 +525,7 @@ impl Findings {
 
     /// Records the provider's reason for deferring, unless there is one already.
     pub(super) fn defer(&mut self, deferred: Option<Deferred>) {
+        // The first reason is the one that was known without the provider.
         self.deferred = self.deferred.or(deferred.map(DeferralReason::from));
     }
 }

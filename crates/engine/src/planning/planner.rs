@@ -13,7 +13,8 @@ use super::expand;
 use super::import_blocks;
 use super::imports::Imports;
 use super::inputs::Inputs;
-use super::invocations::{ActionRequests, drafting, triggered};
+use super::invocations;
+use super::invocations::{ActionRequests, triggered};
 use super::lists;
 use super::managed;
 use super::managers::{self, Managers};
@@ -108,27 +109,34 @@ impl<'a> Planner<'a> {
 
     /// Walks until all nodes are done, or until the run is cancelled.
     pub(super) async fn run(&mut self) {
+        // Operations in flight of a killed run are requested as soon as their provider is configured, before any
+        // planning.
         let recovery = self.inputs.options().recovery.as_deref();
         let implied = implied(self.inputs.templates(), self.inputs.used_providers());
         let (recovered, problems) = configure_empty(self.inputs.session(), self.providers, implied, recovery).await;
         managers::recover(&self.inputs, &mut self.state, &mut self.evaluation, recovered);
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
+        // After an error, a missing block may only follow from it.
         if !self.calls.is_stopping() && !self.evaluation.diagnostics.has_errors() {
             import_blocks::generate_missing(self).await;
+            // The generated objects may trigger more work, such as drift that has to be recorded.
             self.drain().await;
             import_blocks::report_unmet_imports(self);
             triggered::report_unmet_request(&self.inputs, &mut self.evaluation, &self.actions);
         }
         // Beside an error, too: people see what else is going to happen.
         if !self.calls.is_stopping() {
+            // Orphans behind an error are only shown, since the complete configuration is unknown.
             if self.evaluation.diagnostics.has_errors() {
                 self.schedule.note_errors_before_orphans();
             }
+            // Their blocks exist, but without instances, so no node has configured them.
             self.configure_switched_off().await;
             orphans::collect_orphans(self);
             self.drain().await;
         }
+        // Also after errors and interruptions: an opened resource must be closed.
         let hooks = Arc::clone(&self.inputs.session().hooks);
         let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
@@ -141,6 +149,7 @@ impl<'a> Planner<'a> {
 
     async fn drain(&mut self) {
         loop {
+            // Tasks before nodes, so that one resource is finished before the next one begins and memory stays small.
             while self.calls.has_room() {
                 if let Some(task) = self.schedule.next_task() {
                     self.start(task).await;
@@ -168,7 +177,7 @@ impl<'a> Planner<'a> {
             Event::Before(event, planned) => triggered::before_planned(self, event, *planned),
             Event::Data(instance, read) => data::data_read(self, instance, *read),
             Event::List(instance, listed) => lists::listed(self, instance, *listed),
-            Event::Invocations(visit, planned) => drafting::invocations_planned(self, visit, *planned),
+            Event::Invocations(visit, planned) => invocations::invocations_planned(self, visit, *planned),
             Event::Providers(visit, configured) => managers::providers_configured(self, visit, configured),
         }
     }
@@ -186,13 +195,16 @@ impl<'a> Planner<'a> {
         let kind = self.inputs.graph().module(index).kind(visit.node);
         let targets = self.inputs.targets();
         let left_out = targets.is_some_and(|targets| !targets.node(self.inputs.graph(), index, visit.node));
+        // A failed requirement fails the node without evaluation, so that its error is reported once.
         if outcome == Outcome::Failed || left_out {
             return self.end(visit, outcome);
         }
         let id = visit.module;
+        // Conditions, checks and imports decide nothing about a destruction.
         if self.inputs.mode() == Mode::Destroy && plays_no_part_in_destroying(kind, id) {
             return self.end(visit, Outcome::Done);
         }
+        // Without objects no provider has to be configured, which may even be impossible in a destroy plan.
         let uses_providers = matches!(kind, NodeKind::Provider(_) | NodeKind::Resource(_));
         if self.inputs.mode() == Mode::Destroy && uses_providers && self.inputs.used_providers().is_empty() {
             return self.end(visit, Outcome::Done);
@@ -202,12 +214,14 @@ impl<'a> Planner<'a> {
             return self.end(visit, Outcome::Done);
         }
         let outcome = match kind {
+            // Values that no destruction needs may fail, because what they refer to may already be destroyed.
             NodeKind::Variable(_) | NodeKind::Local(_) | NodeKind::Output(_) if !needed => self.unneeded(kind, id),
             NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
             NodeKind::Validation(at) => self.evaluation.validation(&self.world, id, at),
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
             NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
             NodeKind::Check(at) => self.evaluation.check(&self.world, id, at),
+            // Only a normal plan imports objects.
             NodeKind::Import(at) if self.inputs.mode() == Mode::Normal => import_blocks::import(self, id, at),
             NodeKind::Import(_) => Outcome::Done,
             NodeKind::Action(at) => return triggered::requested_invocations(self, visit, at).await,
@@ -222,6 +236,7 @@ impl<'a> Planner<'a> {
 
     /// Evaluates a node that no destruction needs. Its value is unknown if that fails.
     fn unneeded(&mut self, kind: NodeKind, id: ModuleId) -> Outcome {
+        // Set aside, so that problems of this node can be told apart from earlier ones.
         let mut earlier = std::mem::take(&mut self.evaluation.diagnostics);
         match kind {
             NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),
@@ -230,6 +245,7 @@ impl<'a> Planner<'a> {
             _ => Outcome::Done,
         };
         let problems = std::mem::take(&mut self.evaluation.diagnostics);
+        // Warnings of a successful evaluation are kept; errors only make the value unknown.
         if !problems.has_errors() {
             earlier.append(problems);
         }

@@ -22,6 +22,7 @@ pub(super) enum Triggers {
 pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
     let required = graph.requires(index, node).iter();
     let mut found: Vec<_> = required.filter_map(|requirement| graph.node_ref(index, requirement.node_ref)).collect();
+    // Expansion of the module and its call is not mentioned anywhere, but nothing in the module exists without it.
     graph.for_each_implied(index, node, &mut |node_ref| found.push(node_ref));
     found
 }
@@ -38,6 +39,7 @@ pub(super) fn needed(
     if let (Triggers::Part, NodeKind::Resource(at)) = (triggers, module.kind(node))
         && let Some(trigger) = module.trigger(at)
     {
+        // An action may refer to the resource that triggers it, which is no dependency of the resource on itself.
         found.extend(requirements(graph, index, trigger).into_iter().filter(|node_ref| *node_ref != (index, node)));
     }
     found
@@ -61,6 +63,7 @@ pub(super) fn dependents(
     let depth = |index: ModuleIndex| graph.module(index).config.path.steps().len();
     let mut seen = HashMap::new();
     let mut open: Vec<_> = chosen.iter().map(|node_ref| (*node_ref, depth(node_ref.0))).collect();
+    // A depth-first search over nodes and depths: a node is visited again only if it is reached with a smaller depth.
     while let Some((node_ref, below)) = open.pop() {
         for user in users.get(&node_ref).into_iter().flatten() {
             let below = below.min(depth(user.0));
@@ -71,6 +74,7 @@ pub(super) fn dependents(
             }
         }
     }
+    // Values in between connect resources but are not destroyed themselves.
     seen.retain(|(index, node), _| matches!(graph.module(*index).kind(*node), NodeKind::Resource(_)));
     seen
 }
@@ -90,6 +94,7 @@ impl DestroyScope {
         let configuring = closure(graph, |_, kind| matches!(kind, NodeKind::Provider(_)));
         let needed = match included {
             None => closure(graph, |module, kind| matches!(kind, NodeKind::Provider(_)) || is_ephemeral(module, kind)),
+            // A partial destroy opens no ephemeral resources except those of providers.
             Some(_) => configuring.clone(),
         };
         Self { needed, configuring, calls: recorded_calls(state) }
@@ -103,6 +108,7 @@ impl DestroyScope {
     /// Whether the execution of the plan has something to do with a node of a module.
     pub fn executes(&self, module: &StaticModule, index: ModuleIndex, node: NodeIndex) -> bool {
         match module.kind(node) {
+            // Other ephemeral resources are opened only to plan with them.
             kind if is_ephemeral(module, kind) => self.configuring.contains(&(index, node)),
             NodeKind::Variable(_)
             | NodeKind::Local(_)
@@ -118,6 +124,7 @@ impl DestroyScope {
     pub fn recorded_call(&self, module: &ModuleInstance, call: &ModuleCall) -> Expansion {
         let keys = self.calls.get(&(module.clone(), call.name.clone()));
         let keys = || keys.into_iter().flatten();
+        // One key decides the shape, as for resources: a state can mix keys after the repetition has changed.
         if keys().any(InstanceKey::is_none) {
             return Expansion::Single;
         }
@@ -125,6 +132,7 @@ impl DestroyScope {
             keys().filter_map(|key| if let InstanceKey::Int(index) = key { Some(*index) } else { None }).collect();
         match &numbers[..] {
             [_, ..] => Expansion::of_recorded(&numbers),
+            // Without instances the kind of repetition comes from the block.
             [] if call.count.is_some() => Expansion::Count(0),
             [] => {
                 let names =
@@ -152,6 +160,7 @@ fn closure(
     }
     let mut needed = HashSet::new();
     while let Some((index, node)) = open.pop() {
+        // Insertion also ends the search at nodes that were reached before, and on cycles.
         if needed.insert((index, node)) {
             open.extend(requirements(graph, index, node));
         }

@@ -24,6 +24,7 @@ pub(super) fn attributes(
     outputs: &[OutputChange],
     (mode, disposal): (Mode, &[ResourceInstance]),
 ) -> Vec<RelevantAttribute> {
+    // Terraform lists these attributes to explain which drift led to the planned changes.
     let mut search = Search::new(world.graph(), templates);
     let mut last: Option<&ResourceChange> = None;
     for change in changes.iter().filter(|change| change.action != Action::NoOp) {
@@ -49,6 +50,7 @@ pub(super) fn attributes(
             search.output(module.of, &module.address, name);
         }
     }
+    // One search for all roots: most of them share their dependencies.
     search.run();
     search.end_at_dynamic_values();
     search.finish()
@@ -104,6 +106,7 @@ impl<'a> Search<'a> {
             return *number;
         }
         let number = narrow(self.modules.len());
+        // A node has one flag for each module instance, because the same attribute of two instances counts twice.
         let whole = vec![false; self.graph.module(index).len()].into();
         self.modules.push(VisitedModule { index, address: address.clone(), whole });
         self.by_address.insert(address.clone(), number);
@@ -131,6 +134,7 @@ impl<'a> Search<'a> {
         else {
             return;
         };
+        // A visited whole includes all its parts.
         let is_new = match &visit.part {
             _ if *whole => false,
             part if part.is_empty() => {
@@ -172,6 +176,7 @@ impl<'a> Search<'a> {
 
     /// Returns the found attributes, sorted by address and without repetition.
     fn finish(mut self) -> Vec<RelevantAttribute> {
+        // Numbers compare faster than addresses, so repetitions are dropped before addresses are built.
         self.found.sort_unstable();
         self.found.dedup();
         let addressed = self.found.into_iter().filter_map(|(number, position, path)| {
@@ -214,6 +219,7 @@ impl<'a> Search<'a> {
             Binding::Resource(at) | Binding::PrefixedResource(at) => {
                 let path = steps_path(rest);
                 let template = self.templates.resource(self.modules[number as usize].index, at);
+                // References to parts of blocks are followed only as far as Terraform follows them.
                 let part = followed(template.map(|template| &*template.schema.block), path.steps());
                 let path = match binding.index(found).and_then(instance_key) {
                     Some(InstanceKey::Int(index)) => Path::root().index(Value::number(index)).join(&path),
@@ -242,12 +248,14 @@ impl<'a> Search<'a> {
         let Some((name, _)) = module.config.calls.get_index(call as usize) else { return };
         let Some(child) = module.children.get(call as usize).copied().flatten() else { return };
         let called = self.graph.module(child);
+        // A reference without a key, such as a splat, means the module as a whole.
         let address = address.child(name.clone(), key);
         let number = self.number_of(child, &address);
         let one = match first {
             Some(Step::Attribute { name, .. }) => called.config.outputs.get_index_of(name).map(|at| at..at + 1),
             _ => None,
         };
+        // A reference to the whole call depends on all outputs.
         for output in one.unwrap_or(0..called.config.outputs.len()) {
             self.visit(Visit { number, node: called.output(output), part: Part::default() });
         }

@@ -30,6 +30,7 @@ pub(super) fn note_change(
 /// Returns the change of an object, with everything that belongs to it.
 pub(super) fn change(inputs: &Inputs<'_>, moves: &Moves, subject: &ManagedSubject, draft: Draft) -> ResourceChange {
     // Where an object was before is of no interest once it goes with all others.
+    // A deposed object keeps the address that its instance had.
     let moves_matter = subject.deposed.is_none() && inputs.mode() != Mode::Destroy;
     let previous_address = moves.previous.get(&subject.address).filter(|_| moves_matter).cloned().map(Box::new);
     ResourceChange {
@@ -63,6 +64,7 @@ pub(super) fn note_drift(
     let null = subject.schema.block.null_value();
     let now = prior.map_or(&null, |object| &object.value);
     let moved = subject.deposed.is_none() && moves.previous.contains_key(&subject.address);
+    // A move alone is shown as drift without a change, as Terraform's plan JSON does.
     // What has changed in an object that goes matters to nobody, as in Terraform.
     let goes = inputs.mode() == Mode::Destroy;
     if previous.is_null() || goes || (previous == now && !moved) {
@@ -100,15 +102,18 @@ pub(super) fn note_prior(
     prior: Option<&Object>,
 ) {
     let Some(record) = state.object(&subject.address, subject.deposed.as_ref()).cloned() else {
+        // An import has no record yet; its object becomes the prior state.
         if let (Some(_), Some(prior)) = (&subject.importing, prior) {
             keep_prior(state, evaluation, subject, prior, Circumstances::default());
         }
         return;
     };
+    // The object no longer exists, so apply must not start from it.
     let Some(prior) = prior else {
         state.remove(&subject.address, subject.deposed.as_ref());
         return;
     };
+    // An upgraded schema version or new private data must be recorded even if no attribute has changed.
     let same = *previous == prior.value
         && record.schema_version == subject.schema.version
         && record.flat_attributes().is_none()
@@ -154,6 +159,7 @@ pub(super) fn record_placement(
     subject: &ManagedSubject,
     action: Option<Action>,
 ) {
+    // A destroy plan keeps the recorded dependencies, which give its order (OD-02).
     if inputs.mode() == Mode::Destroy {
         return;
     }
@@ -176,6 +182,7 @@ pub(super) fn record_placement(
         Mode::Normal => subject.is_kept,
         Mode::RefreshOnly | Mode::Destroy => record.is_kept(),
     };
+    // Comparing avoids a copy of the record for every unchanged object.
     let is_same = record.dependencies == dependencies && record.create_before_destroy == create_before_destroy;
     if is_same && record.is_kept() == is_kept {
         return;
@@ -192,6 +199,7 @@ fn configured_dependencies(inputs: &Inputs<'_>, world: &World, instance: Instanc
 
 fn union(one: &Dependencies, other: Dependencies) -> Dependencies {
     if one.is_empty() || *one == other {
+        // Identical lists are shared, so the union needs no new one.
         return other;
     }
     Dependencies::new(one.iter().chain(other.iter()).cloned())

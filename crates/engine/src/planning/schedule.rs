@@ -80,6 +80,7 @@ impl Schedule {
         positions: Vec<usize>,
         orphans: Vec<ResourceInstance>,
     ) {
+        // Counted before the tasks are queued: the last of them ends the resource.
         let left = positions.len() + orphans.len();
         self.open.insert(resource, OpenResource { left, outcome: Outcome::Done });
         for position in positions {
@@ -94,6 +95,7 @@ impl Schedule {
     /// Ends one instance of a resource; gives the outcome of the resource with the last one.
     pub(super) fn end_instance(&mut self, resource: ResourceId, outcome: Outcome) -> Option<Outcome> {
         let open = self.open.get_mut(&resource)?;
+        // A failure outweighs a deferral, which outweighs success.
         open.left -= 1;
         if outcome == Outcome::Failed || open.outcome == Outcome::Done {
             open.outcome = outcome;
@@ -101,6 +103,7 @@ impl Schedule {
         if open.left > 0 {
             return None;
         }
+        // Removed with the last instance, so that the memory does not grow with the number of resources.
         self.open.remove(&resource).map(|ended| ended.outcome)
     }
 

@@ -37,6 +37,7 @@ pub struct Included {
 impl Included {
     /// Computes the target set; `None` for a complete plan.
     pub fn new(graph: &ConfigGraph, options: &PlanOptions, state: &State) -> Option<Self> {
+        // A requested action includes only its dependencies, so targets play no part in it.
         if let (true, Some(action)) = (options.excludes.is_empty(), &options.invoke) {
             return Some(Self::action(graph, action));
         }
@@ -46,6 +47,7 @@ impl Included {
             (true, false, Mode::Destroy) => Self::destroyed(graph, &options.targets, state),
             (true, false, Mode::Normal | Mode::RefreshOnly) => Self::only(graph, &options.targets),
         };
+        // Providers of orphans have no block in the target set that would include them.
         included.add_providers_of_orphans(graph, options.mode, state);
         Some(included)
     }
@@ -65,10 +67,12 @@ impl Included {
 
     /// Excluded resources are neither expanded nor read, because an expansion that fails may be the reason for excluding them.
     fn all_but(graph: &ConfigGraph, excludes: &[Target], mode: Mode, state: &State) -> Self {
+        // A target may mean some instances of a resource, so coverage is decided before expansion.
         let touched: Vec<_> = resources(graph)
             .filter(|(_, address)| excludes.iter().any(|target| covers(target, address)))
             .map(|(node_ref, _)| node_ref)
             .collect();
+        // In a destroy plan the dependencies of excluded objects stay; in other plans their dependents do.
         let mut stays = if mode == Mode::Destroy {
             let mut below = Self::with(TargetSet::Targets(Vec::new()));
             below.close(graph, Triggers::Apart, touched);
@@ -78,6 +82,7 @@ impl Included {
         };
         let mut with_them: HashSet<ConfigResource> =
             stays.drain().filter_map(|node_ref| address_of(graph, node_ref)).collect();
+        // The configuration may no longer refer to a dependency that the state still records.
         if mode == Mode::Destroy {
             let left = state.iter().filter(|view| excludes.iter().any(|target| target.may_mean(&view.address())));
             let objects = left.flat_map(|view| view.record.current.iter());
@@ -95,6 +100,7 @@ impl Included {
         } else {
             included.close(graph, Triggers::Part, open);
             included.add_outputs(graph);
+            // Replaced or orphaned objects that an excluded object uses must not be destroyed in this run.
             included.used_by_excluded = included.uses_of_excluded(graph, state);
         }
         included
@@ -114,6 +120,7 @@ impl Included {
         below.close(graph, Triggers::Apart, excluded);
         let mut used: HashSet<ConfigResource> =
             below.required.into_iter().filter_map(|node_ref| address_of(graph, node_ref)).collect();
+        // Recorded users count as well, since their configuration may have been changed in the meantime.
         let left_out = state.iter().filter(|view| !self.chosen(&view.address()));
         let objects = left_out.flat_map(|view| view.record.current.iter());
         used.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
@@ -128,6 +135,7 @@ impl Included {
         let providers: HashSet<ProviderConfig> =
             providers.filter_map(|address| Some(state.provider(&address, None)?.block())).collect();
         let blocks = providers.iter().filter_map(|provider| graph.provider_block(provider)).collect();
+        // Copied, because the closure would add resources that only the configuration of a provider needs.
         let required = self.required.clone();
         self.close(graph, Triggers::Apart, blocks);
         if mode == Mode::Destroy {
@@ -141,6 +149,7 @@ impl Included {
         let targeted = resources(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
         let (open, addresses): (Vec<_>, HashSet<_>) = targeted.unzip();
         included.resources = addresses;
+        // Imports without a block have no resource node, so their nodes are targets themselves.
         let imports = unwritten(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
         let all = open.iter().copied().chain(imports.map(|(node_ref, _)| node_ref)).collect();
         included.close(graph, Triggers::Part, all);
@@ -156,14 +165,17 @@ impl Included {
     fn destroyed(graph: &ConfigGraph, targets: &[Target], state: &State) -> Self {
         let mut included = Self::with(TargetSet::Targets(targets.to_vec()));
         let recorded = state.iter().map(|view| view.address());
+        // Only recorded objects can be destroyed.
         let there: Vec<_> = recorded.filter(|address| included.chosen(address)).collect();
         there.iter().for_each(|address| included.dependent_instances.choose(address));
         included.resources = there.iter().map(ResourceInstance::config_resource).collect();
         let targeted = resources(graph).filter(|(_, address)| included.resources.contains(address));
         let mut open: Vec<_> = targeted.map(|(node_ref, _)| node_ref).collect();
         included.close(graph, Triggers::Apart, open.clone());
+        // Targets and their dependencies are refreshed, because providers are configured with their values.
         included.read = std::mem::take(&mut included.nodes);
         let mut dependents = dependents(graph, Triggers::Apart, &open);
+        // A target that depends on another target counts as a target.
         for node_ref in &open {
             dependents.remove(node_ref);
         }
@@ -186,6 +198,7 @@ impl Included {
     fn users_by_record(&self, graph: &ConfigGraph, state: &State) -> HashSet<ResourceInstance> {
         let mut users: HashMap<&ConfigResource, Vec<ResourceInstance>> = HashMap::new();
         let mut open: Vec<ResourceInstance> = Vec::new();
+        // A single pass over the state: users are looked up by resource afterwards.
         for view in state.iter() {
             let address = view.address();
             for used in view.record.current.iter().flat_map(|object| object.dependencies.iter()) {
@@ -204,6 +217,7 @@ impl Included {
                 continue;
             }
             for user in users.get(&used.config_resource()).into_iter().flatten() {
+                // Recorded dependencies name resources only; objects in other instances of a module are not connected.
                 if !are_in_other_instances(&user.module, &used.module)
                     && !self.target_set.is_sibling_of_target(user)
                     && found.insert(user.clone())
@@ -260,6 +274,8 @@ impl Included {
                 }
                 open.extend(requirements(graph, index, node));
             }
+            // An output of untargeted resources would show an outdated value.
+            // An output without any resource depends on nothing that was targeted, so it is left out.
             if resources > 0 && missing == 0 {
                 self.nodes.extend(seen);
             }
@@ -327,6 +343,7 @@ impl Included {
     /// Terraform destroys them only where a target names the instance, and OpenTofu not where something excluded uses it.
     pub fn keeps(&self, address: &ResourceInstance) -> bool {
         match self.target_set {
+            // A user outside of the targets may still need the old object.
             TargetSet::Targets(_) => !self.chosen(address),
             TargetSet::Excludes { .. } => self.used_by_excluded.contains(&address.config_resource()),
         }
@@ -408,6 +425,7 @@ impl TargetSet {
         match self {
             Self::Targets(targets) => targets.iter().any(|target| target.contains(address)),
             Self::Excludes { excludes, stays } => {
+                // Excluding is generous: a module step without a key means all its instances.
                 !excludes.iter().any(|target| target.may_mean(address)) && !stays.contains(&address.config_resource())
             }
         }
@@ -421,6 +439,7 @@ fn is_whole(target: &Target) -> bool {
         Target::Resource(resource) => &resource.module,
         Target::Instance(_) => return false,
     };
+    // With a key, only some instances of the module are meant.
     module.steps().iter().all(|step| step.key.is_none())
 }
 
@@ -450,6 +469,7 @@ impl DependentInstances {
         let mut module = Some(address.module.clone());
         while let Some(here) = module {
             module = here.parent();
+            // An enclosing module that is known has known parents, too.
             if !self.around.insert(here) {
                 return;
             }
@@ -458,6 +478,7 @@ impl DependentInstances {
 
     /// Whether an instance of the resource goes along; so does whatever nothing is known of.
     pub(super) fn goes(&self, node_ref: (ModuleIndex, NodeIndex), address: &ResourceInstance) -> bool {
+        // A resource without a known connection is included, since leaving it out could break it.
         let Some(common) = self.common.get(&node_ref) else { return true };
         let mut module = address.module.clone();
         while module.steps().len() > *common {
@@ -484,6 +505,7 @@ pub(super) fn partial(options: &PlanOptions) -> Diagnostics {
 
 /// The problem that what is excluded covers an object that has moved, at one of its addresses.
 pub(super) fn moved(moves: &Moves, excludes: &[Target]) -> Option<Diagnostic> {
+    // Moves are applied as a whole, so a plan without one of the objects would be wrong.
     let is_excluded = |address: &ResourceInstance| excludes.iter().any(|target| target.may_mean(address));
     let pairs = moves.previous.iter().flat_map(|(to, from)| [from, to]);
     let moved: BTreeSet<AbsResource> =

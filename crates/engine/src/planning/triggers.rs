@@ -31,6 +31,7 @@ pub(super) fn triggered(planner: &mut Planner<'_>, instance: Instance) -> bool {
     let config = Arc::clone(&planner.world.static_module(instance.module).config);
     let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
     let entries = &resource.lifecycle.replace_triggered_by;
+    // All entries are checked even after the first match, so that every missing attribute is reported.
     let mut triggered = false;
     for entry in entries {
         let Some(trigger) = trigger(&planner.world, &planner.evaluation, instance, entry) else { continue };
@@ -66,6 +67,7 @@ fn trigger<'a>(
 fn key(world: &World, evaluation: &Evaluation, instance: Instance, expression: &Expression) -> Option<InstanceKey> {
     let repetition = managed::repetition(world, instance);
     let scope = InstanceScope::new(world, instance.module, &evaluation.functions).repeated(&repetition);
+    // Errors were reported by the checks of the configuration; an unknown key triggers nothing.
     let value = groma_lang::evaluate(expression, &scope, &mut Diagnostics::new());
     instance_key_of(&value)
 }
@@ -81,6 +83,7 @@ fn fires(
     let number = trigger.resource;
     let Some(key) = &trigger.key else {
         if trigger.steps.is_empty() {
+            // Without a key, any instance of the resource triggers the replacement.
             let data = world.module(instance.module).resources.get(number as usize);
             let instances = data.map_or(0, |data| data.expansion.len());
             return Ok(plan.is_acting(instance.module, number, instances));
@@ -104,6 +107,7 @@ fn fires_at(
     steps: &[Step],
 ) -> Result<bool, Diagnostic> {
     let Some(change) = plan.acting_change_of(Instance { module, resource: number, position: at }) else {
+        // A creation or a deletion of the trigger is no change of an existing object, as in Terraform.
         return Ok(false);
     };
     if let Some(template) = inputs.templates().resource(world.module(module).of, number) {
@@ -114,6 +118,7 @@ fn fires_at(
 }
 
 fn differs(before: &Value, after: &Value, path: &Path) -> bool {
+    // Only a change of sensitivity must not replace anything.
     match (before.path_get(path), after.path_get(path)) {
         (Ok(before), Ok(after)) => before.unmark_deep().0 != after.unmark_deep().0,
         (Err(_), Err(_)) => false,

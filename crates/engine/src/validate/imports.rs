@@ -10,7 +10,7 @@ use groma_lang::{evaluate, instance_key_of, observing};
 use groma_provider::Schema;
 use groma_value::{Type, Value, convert};
 
-use super::walk::Validator;
+use super::Validator;
 use crate::config_graph::NodeKind;
 use crate::import_identity::read_identity;
 use crate::repetition::{Elements, import_elements, secret_key};

@@ -10,7 +10,7 @@ use groma_lang::{Scope, evaluate};
 use groma_provider::{Block, Item, Subject, Use};
 use groma_value::{Marks, Type, Value};
 
-use super::walk::Validator;
+use super::Validator;
 use crate::evaluation::{Evaluation, ListArguments};
 use crate::options::Deferral;
 use crate::provisioning::{self, Provisioners};

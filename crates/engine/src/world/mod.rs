@@ -26,7 +26,7 @@ pub use resource::ResourceData;
 pub use scope::InstanceScope;
 
 use crate::config_graph::{Caller, ConfigGraph, Deprecations, ModuleIndex, StaticModule, narrow};
-use crate::deprecated_objects::Marker;
+use crate::deprecation::Marker;
 use crate::templates::Template;
 
 /// The instance graph with all values so far.

@@ -7,7 +7,7 @@ use groma_address::{InstanceKey, Name};
 use groma_value::{Type, Value};
 
 use super::expansion::Expansion;
-use crate::deprecated_objects::Marker;
+use crate::deprecation::Marker;
 
 /// A resource in one module instance.
 #[derive(Debug, Default)]

@@ -75,8 +75,8 @@ action "test_note" "last" {
 
 #[test]
 fn actions_are_invoked_before_and_after_a_change_in_the_order_of_the_lists() {
-    let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let seen = std::sync::Arc::clone(&told);
+    let reported = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = std::sync::Arc::clone(&reported);
     let note = note().on_invoke(move |request| {
         seen.lock().unwrap().push(request.config.attribute("about").unwrap().as_str().map(str::to_owned));
         (request.progress)("half done");
@@ -104,7 +104,7 @@ fn actions_are_invoked_before_and_after_a_change_in_the_order_of_the_lists() {
         done(&project),
         ["invoke test_note first", "invoke test_note each-k", "apply test_object a", "invoke test_note last"]
     );
-    assert_eq!(*told.lock().unwrap(), [None, None, Some("test_object-1".to_owned())], "known by then");
+    assert_eq!(*reported.lock().unwrap(), [None, None, Some("test_object-1".to_owned())], "known by then");
     assert!(project.plan().plan.unwrap().invocations.is_empty(), "nothing changes, so nothing is invoked");
     project.rewrite(&format!("{HEAD}{}", AROUND.replace("size = 1", "size = 2")));
     project.provider().forget_calls();
@@ -113,7 +113,7 @@ fn actions_are_invoked_before_and_after_a_change_in_the_order_of_the_lists() {
 }
 
 #[test]
-fn a_replacement_has_its_actions_before_the_old_object_goes() {
+fn actions_before_a_replacement_run_before_the_old_object_is_deleted() {
     let mut project = project(AROUND, note());
     project.apply();
     project.options.replace = vec!["test_object.a".parse().unwrap()];
@@ -133,14 +133,14 @@ fn failing(name: &'static str) -> ActionScript {
 }
 
 #[test]
-fn an_action_that_fails_before_a_change_keeps_it_from_being_made() {
+fn failed_action_before_a_change_prevents_the_change() {
     let mut project = project(AROUND, failing("each-k"));
     let planned = project.plan();
     project.provider().forget_calls();
     let problems = project.apply_plan(planned);
     assert_eq!(done(&project), ["invoke test_note first", "invoke test_note each-k"]);
-    let told: Vec<String> = problems.iter().map(|one| format!("{}: {}", one.summary, one.detail)).collect();
-    assert_eq!(told, ["Error when invoking action: No ink: the pen is empty"]);
+    let reported: Vec<String> = problems.iter().map(|one| format!("{}: {}", one.summary, one.detail)).collect();
+    assert_eq!(reported, ["Error when invoking action: No ink: the pen is empty"]);
     assert!(problems.iter().all(|one| one.subject.is_some()), "it says which block had it invoked");
     assert!(project.recorded().is_empty());
 }
@@ -163,7 +163,7 @@ fn a_condition_that_does_not_hold_invokes_nothing() {
 }
 
 #[test]
-fn a_person_can_have_an_action_invoked_and_nothing_else_is_done() {
+fn invoke_option_runs_only_the_requested_action() {
     let mut project = project(AROUND, note());
     project.apply();
     project.rewrite(&format!("{HEAD}{}", AROUND.replace("size = 1", "size = 2")));
@@ -190,14 +190,14 @@ fn a_person_can_have_an_action_invoked_and_nothing_else_is_done() {
 }
 
 #[test]
-fn an_action_before_a_change_cannot_stand_on_what_the_change_makes() {
+fn action_before_a_change_cannot_depend_on_the_change() {
     let main = AROUND.replace("name = \"first\"", "name = test_object.a.id");
     let problems = project(&main, note()).validate();
     assert!(crate::support::errors(&problems).iter().any(|one| one.starts_with("Cycle")), "{problems:?}");
 }
 
 #[test]
-fn what_a_person_asks_for_looks_at_what_it_stands_on_and_at_nothing_else() {
+fn requested_action_refreshes_only_its_dependencies() {
     let main = format!("{AROUND}resource \"test_object\" \"other\" {{\n  name = \"other\"\n}}\n");
     let mut project = project(&main, note());
     project.apply();
@@ -219,7 +219,7 @@ fn what_a_person_asks_for_looks_at_what_it_stands_on_and_at_nothing_else() {
 }
 
 #[test]
-fn a_provider_that_refuses_an_action_is_quoted_at_what_has_it_invoked() {
+fn refused_action_is_reported_at_its_trigger() {
     let refusing = |name: &'static str| {
         note().on_plan(move |request| groma_provider::PlanActionResponse {
             diagnostics: match request.config.attribute("name").unwrap().as_str() == Some(name) {
@@ -232,9 +232,9 @@ fn a_provider_that_refuses_an_action_is_quoted_at_what_has_it_invoked() {
     for name in ["first", "last"] {
         let mut triggered = project(AROUND, refusing(name));
         let planned = triggered.plan();
-        let told: Vec<String> =
+        let reported: Vec<String> =
             planned.diagnostics.iter().map(|one| format!("{}: {}", one.summary, one.detail)).collect();
-        assert_eq!(told, ["Failed to plan action: No ink: the pen is empty"]);
+        assert_eq!(reported, ["Failed to plan action: No ink: the pen is empty"]);
         let span = planned.diagnostics.iter().next().unwrap().subject.unwrap();
         assert_eq!(
             span.end() - span.start(),
@@ -251,9 +251,9 @@ fn a_provider_that_refuses_an_action_is_quoted_at_what_has_it_invoked() {
             key: None,
         });
         let planned = triggered.plan();
-        let told = planned.diagnostics.iter().next().unwrap();
-        let address = told.address.as_ref().map(ToString::to_string);
-        assert_eq!((&*told.summary, address), ("No ink", Some(format!("action.test_note.{name}"))));
+        let reported = planned.diagnostics.iter().next().unwrap();
+        let address = reported.address.as_ref().map(ToString::to_string);
+        assert_eq!((&*reported.summary, address), ("No ink", Some(format!("action.test_note.{name}"))));
         assert_eq!(planned.plan.unwrap().invocations.len(), 1);
     }
 }
@@ -313,7 +313,7 @@ fn lc_29_a_write_only_argument_of_an_action_reaches_it_and_no_plan() {
 }
 
 #[test]
-fn lc_29_an_ephemeral_value_may_not_go_where_an_action_would_keep_it() {
+fn lc_29_ephemeral_value_is_refused_in_a_stored_argument_of_an_action() {
     let main = SECRET.replace("password = \"p\"", "name = var.once");
     let mut project = project(&main, with_secrets().0);
     assert_eq!(crate::support::errors(&project.validate()), ["Invalid use of ephemeral value"]);
@@ -321,7 +321,7 @@ fn lc_29_an_ephemeral_value_may_not_go_where_an_action_would_keep_it() {
 }
 
 #[test]
-fn a_condition_that_is_null_has_nothing_invoked_and_keeps_nothing_from_being_made() {
+fn null_condition_skips_the_action_and_keeps_the_change() {
     let conditional = AROUND.replace("events  =", "condition = var.when\n      events  =");
     let other = "resource \"test_object\" \"b\" {\n  name = test_object.a.id\n}\n";
     let mut project = project(&format!("variable \"when\" {{\n  default = null\n}}\n{conditional}{other}"), note());
@@ -343,7 +343,7 @@ fn a_condition_must_be_known_and_true_or_false() {
 }
 
 #[test]
-fn pl_64_a_target_takes_along_what_its_actions_and_their_conditions_stand_on() {
+fn pl_64_target_includes_dependencies_of_its_actions_and_their_conditions() {
     let main = r#"
         variable "on" { default = true }
         locals { name = "l-${test_object.other.id}" }
@@ -370,7 +370,7 @@ fn pl_64_a_target_takes_along_what_its_actions_and_their_conditions_stand_on() {
 }
 
 #[test]
-fn what_an_excluded_object_is_needed_for_by_an_action_stays_too() {
+fn object_whose_action_needs_an_excluded_object_is_excluded() {
     let main = AROUND.replace("about = test_object.a.id", "about = test_object.b.id");
     let mut project = project(&format!("{main}resource \"test_object\" \"b\" {{\n  name = \"b\"\n}}\n"), note());
     project.options.excludes = vec!["test_object.b".parse().unwrap()];
@@ -378,7 +378,7 @@ fn what_an_excluded_object_is_needed_for_by_an_action_stays_too() {
 }
 
 #[test]
-fn an_action_instance_that_there_is_not_is_told_where_it_is_named() {
+fn missing_action_instance_is_reported_at_its_reference() {
     let mut triggered = project(&AROUND.replace("each[\"k\"]", "each[\"z\"]"), note());
     let planned = triggered.plan();
     assert_eq!(planned.errors(), ["Reference to non-existent action instance"]);

@@ -3,7 +3,7 @@
 use crate::support::{Project, errors};
 
 #[test]
-fn pl_27_a_mistake_in_a_message_is_one_though_the_condition_holds() {
+fn pl_27_invalid_message_is_an_error_even_if_the_condition_holds() {
     let errors = |text: &str| Project::new(&format!("variable \"x\" {{\n  default = 1\n}}\n{text}")).plan().errors();
     let lifecycle = |message: &str| {
         errors(&format!(
@@ -40,7 +40,7 @@ fn pl_27_a_mistake_in_a_message_is_one_though_the_condition_holds() {
 }
 
 #[test]
-fn pl_27_the_message_of_a_variable_is_needed_only_when_its_rule_is_broken() {
+fn pl_27_message_of_a_variable_is_evaluated_only_if_its_rule_fails() {
     let errors = |default: u8| {
         Project::new(&format!(
             r#"
@@ -92,7 +92,11 @@ fn pl_27_conditions_stop_what_they_guard() {
     let planned = project.plan();
     assert!(planned.errors().is_empty(), "{:?}", planned.errors());
     assert_eq!(errors(&project.apply_plan(planned)), ["Resource postcondition failed"]);
-    assert_eq!(project.recorded(), ["terraform_data.a"], "what was made is kept, what stands on it is not begun");
+    assert_eq!(
+        project.recorded(),
+        ["terraform_data.a"],
+        "the created object is kept, and its dependents are not started"
+    );
 }
 
 #[test]

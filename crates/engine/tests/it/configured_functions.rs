@@ -51,7 +51,7 @@ fn output(project: &Project, name: &str) -> String {
 }
 
 #[test]
-fn a_function_that_comes_with_the_configuration_is_called_while_planning_and_applying() {
+fn function_of_a_configured_provider_is_called_in_plan_and_apply() {
     let mut project = project(
         "provider \"test\" { greeting = local.greeting }
          locals {
@@ -120,7 +120,7 @@ fn the_alias_of_a_configuration_and_the_module_say_which_one_is_meant() {
 }
 
 #[test]
-fn each_instance_of_a_module_calls_the_provider_that_it_was_handed() {
+fn each_module_instance_calls_the_provider_passed_to_it() {
     let mut project = project(
         "provider \"test\" {
            alias    = \"by\"
@@ -141,10 +141,10 @@ fn each_instance_of_a_module_calls_the_provider_that_it_was_handed() {
 }
 
 #[test]
-fn what_no_configuration_brings_is_told_with_what_there_is() {
-    let mut misspelt = project("provider \"test\" {}\noutput \"x\" { value = provider::test::great(\"a\") }");
-    assert_eq!(errors(&misspelt.validate()), Vec::<String>::new(), "the configuration may bring it");
-    let planned = misspelt.plan();
+fn unknown_function_is_reported_with_the_existing_ones() {
+    let mut misspelled = project("provider \"test\" {}\noutput \"x\" { value = provider::test::great(\"a\") }");
+    assert_eq!(errors(&misspelled.validate()), Vec::<String>::new(), "the configuration may bring it");
+    let planned = misspelled.plan();
     let problem = planned.diagnostics.iter().next().unwrap();
     assert_eq!(problem.summary, "Unknown provider function");
     assert!(problem.detail.contains("Did you mean \"greet\"? It has greet, shout."), "{}", problem.detail);
@@ -157,7 +157,7 @@ fn what_no_configuration_brings_is_told_with_what_there_is() {
 }
 
 #[test]
-fn what_a_configuration_brings_that_is_not_known_yet_is_known_after_apply() {
+fn function_with_unknown_provider_configuration_is_known_after_apply() {
     let mut project = project(
         "resource \"terraform_data\" \"g\" { input = \"good day\" }
          provider \"test\" { greeting = terraform_data.g.output }
@@ -168,12 +168,12 @@ fn what_a_configuration_brings_that_is_not_known_yet_is_known_after_apply() {
 }
 
 #[test]
-fn a_provider_that_is_made_of_its_own_function_is_a_cycle() {
-    let circle = project(
+fn provider_configured_with_its_own_function_is_a_cycle() {
+    let cycle = project(
         "provider \"test\" { greeting = local.own }
          locals { own = provider::test::greet(\"me\") }",
     );
-    let found = errors(&circle.validate());
+    let found = errors(&cycle.validate());
     assert!(found[0].starts_with("Cycle: "), "{found:?}");
     let itself = errors(&project("provider \"test\" { greeting = provider::test::greet(\"me\") }").validate());
     assert!(itself[0].starts_with("Cycle: "), "{itself:?}");

@@ -25,7 +25,7 @@ fn provisioned(mentions: &str) -> Project {
 }
 
 #[test]
-fn provisioners_that_want_all_instances_of_their_own_resource_are_refused_before_one_is_made() {
+fn provisioners_that_refer_to_all_own_instances_are_refused_before_creation() {
     for mentions in [
         "${terraform_data.one[*].id[0]}",
         "${length(terraform_data.one)}",
@@ -39,14 +39,14 @@ fn provisioners_that_want_all_instances_of_their_own_resource_are_refused_before
 }
 
 #[test]
-fn provisioners_that_want_one_instance_wait_for_it() {
+fn provisioners_wait_for_the_instance_they_refer_to() {
     let mut project = provisioned("${terraform_data.one[2].id}");
     assert_eq!(project.apply().len(), 3);
     assert_eq!(project.recorded(), ["terraform_data.one[0]", "terraform_data.one[1]", "terraform_data.one[2]"]);
 }
 
 #[test]
-fn a_new_instance_may_want_those_that_are_there() {
+fn new_instance_may_depend_on_existing_ones() {
     let mut project = Project::new("resource \"terraform_data\" \"one\" {\n count = 2\n}");
     project.apply();
     project.rewrite(
@@ -64,7 +64,7 @@ fn a_new_instance_may_want_those_that_are_there() {
 }
 
 #[test]
-fn what_depends_on_a_module_does_not_wait_for_the_checks_in_it() {
+fn dependents_of_a_module_do_not_wait_for_its_checks() {
     let data = DataScript::new(found()).returning(|_| vec![("found", Value::string("yes"))]);
     let object = object_with("secret", groma_provider::Attribute::optional(Type::String));
     let script = Scripted::new("test").resource("test_object", ResourceScript::new(object)).data("test_found", data);

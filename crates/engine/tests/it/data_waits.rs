@@ -6,13 +6,14 @@ use crate::support::Project;
 /// With nothing pending all is read while planning; once the configuration is `changed`, these are the actions.
 fn assert_waiting(project: &mut Project, changed: &str, actions: &[&str]) {
     project.apply();
+    // The baseline: without pending changes no data source waits.
     assert!(project.plan().actions().is_empty(), "with nothing pending all is read while planning");
     project.rewrite(changed);
     assert_eq!(project.plan().actions(), actions);
 }
 
 #[test]
-fn pl_07_data_waits_for_all_that_values_in_its_depends_on_stand_on() {
+fn pl_07_data_waits_for_everything_behind_values_in_depends_on() {
     let text = |size: u32| {
         format!(
             r#"
@@ -76,7 +77,7 @@ fn pl_07_data_waits_for_all_that_values_in_its_depends_on_stand_on() {
 }
 
 #[test]
-fn pl_07_what_other_instances_of_a_module_do_makes_no_data_wait() {
+fn pl_07_data_does_not_wait_for_other_instances_of_its_module() {
     let text = |size: u32| {
         format!(
             r#"
@@ -92,6 +93,7 @@ fn pl_07_what_other_instances_of_a_module_do_makes_no_data_wait() {
             "#
         )
     };
+    // The data source depends on the resource only through a local value of its own module instance.
     let each = format!(
         r#"{TEST}
         variable "size" {{}}
@@ -120,7 +122,7 @@ fn pl_07_what_other_instances_of_a_module_do_makes_no_data_wait() {
 }
 
 #[test]
-fn pl_07_data_waits_for_what_its_conditions_and_its_repetition_mention() {
+fn pl_07_data_waits_for_references_of_its_conditions_and_repetition() {
     let text = |size: u32| {
         format!(
             r#"
@@ -172,7 +174,7 @@ fn pl_07_data_waits_for_what_its_conditions_and_its_repetition_mention() {
 }
 
 #[test]
-fn pl_07_data_waits_for_all_that_its_conditions_stand_on() {
+fn pl_07_data_waits_for_everything_its_conditions_depend_on() {
     let text = |size: u32| {
         let data: String = [
             ("local", "local.name"),
@@ -229,6 +231,7 @@ fn pl_07_data_waits_for_all_that_its_conditions_stand_on() {
             "#
         )
     };
+    // The data source "quiet" depends on nothing that changes, so it is read while planning.
     let child = r#"
         terraform {
           required_providers { test = { source = "test/test" } }
@@ -273,7 +276,7 @@ fn pl_07_data_waits_for_all_that_its_conditions_stand_on() {
 }
 
 #[test]
-fn pl_07_data_waits_for_what_it_mentions_itself_and_not_for_what_locals_and_variables_pass_on() {
+fn pl_07_data_waits_for_direct_references_and_not_through_locals_and_variables() {
     let text = |size: u32| {
         format!(
             r#"
@@ -301,6 +304,7 @@ fn pl_07_data_waits_for_what_it_mentions_itself_and_not_for_what_locals_and_vari
             "#
         )
     };
+    // Inside of a module the reference leads through a variable, which does not make the data source wait.
     let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nvariable \"name\" {}\n\
                  data \"test_found\" \"in\" { name = var.name }\n";
     let mut project = project(&text(1)).with("child/main.tf", child);
@@ -315,6 +319,7 @@ fn pl_07_data_waits_for_what_it_mentions_itself_and_not_for_what_locals_and_vari
             "module.after.data.test_found.in: read (read_because_dependency_pending)",
         ],
     );
+    // A second plan proves that the deferred reads have stored what they found.
     project.apply();
     assert!(project.plan().actions().is_empty());
 }
@@ -350,6 +355,7 @@ fn pl_07_data_waits_for_the_end_of_what_it_depends_on_too() {
         )
     };
     let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nresource \"test_object\" \"in\" { name = \"in\" }\n";
+    // The order of destruction differs between both settings; the reads wait in either case.
     for create_before_destroy in [false, true] {
         let mut project = project(&text(2, create_before_destroy)).with("child/main.tf", child);
         project.apply();
@@ -367,11 +373,12 @@ fn pl_07_data_waits_for_the_end_of_what_it_depends_on_too() {
         assert!(!project.apply_plan(planned).has_errors());
         project.options.replace.clear();
         let calls = project.provider().call_texts();
-        let place = |wanted: &str| calls.iter().position(|call| call.contains(wanted)).unwrap();
-        assert!(place("apply test_object in") < place("read-data test_found module"), "{calls:?}");
+        let position_of = |wanted: &str| calls.iter().position(|call| call.contains(wanted)).unwrap();
+        // The surplus instance must be gone before the data source looks for it.
+        assert!(position_of("apply test_object in") < position_of("read-data test_found module"), "{calls:?}");
         if !create_before_destroy {
-            assert!(place("apply test_object a1") < place("read-data test_found after"), "{calls:?}");
-            assert!(place("apply test_object a1") < place("read-data test_found direct"), "{calls:?}");
+            assert!(position_of("apply test_object a1") < position_of("read-data test_found after"), "{calls:?}");
+            assert!(position_of("apply test_object a1") < position_of("read-data test_found direct"), "{calls:?}");
         }
         assert!(project.plan().actions().is_empty());
     }

@@ -14,6 +14,7 @@ use groma_value::{Type, Value};
 use crate::support::{Planned, Project, errors, found, object_with};
 
 fn script() -> ResourceScript {
+    // The computed number of copies is unknown until the object exists, which makes counts unknown.
     ResourceScript::new(object_with("copies", Attribute::computed(Type::Number)))
 }
 
@@ -39,6 +40,7 @@ fn with(main: &str, provider: Scripted) -> Project {
 /// What is left to a later run, with the reasons; the plan goes through its saved form.
 fn deferred(planned: Planned) -> (Planned, Vec<String>) {
     assert_eq!(planned.errors(), Vec::<String>::new());
+    // Through the saved form, because deferred changes must survive a plan file.
     let planned = planned.saved();
     let plan = planned.plan.as_ref().unwrap();
     let line = |one: &groma_engine::DeferredChange| {
@@ -73,8 +75,9 @@ const CHAIN: &str = r#"
 "#;
 
 #[test]
-fn pl_29_what_repeats_an_unknown_number_of_times_is_left_to_the_next_run_with_all_that_depends_on_it() {
+fn pl_29_unknown_number_of_instances_is_deferred_with_all_dependents() {
     let mut project = project(CHAIN);
+    // Without deferral, unknown keys are an error, as in Terraform.
     project.options.deferral = Deferral::Refused;
     assert_eq!(project.plan().errors(), ["Invalid for_each argument"]);
     project.options.deferral = Deferral::Allowed;
@@ -83,17 +86,19 @@ fn pl_29_what_repeats_an_unknown_number_of_times_is_left_to_the_next_run_with_al
     let many = "test_object.many[*]: create (instance_count_unknown)";
     assert_eq!(left, ["test_object.after: create (deferred_prereq)", many]);
     assert_eq!(project.recorded(), ["test_object.a", "test_object.free"]);
+    // The output of the deferred resource is not stored with an unknown value.
     assert_eq!(project.state.outputs.keys().map(|name| &**name).collect::<Vec<_>>(), ["free"]);
 
     let (actions, left) = run(&mut project);
     assert_eq!((actions.len(), left), (2, Vec::new()), "{actions:?}");
     assert_eq!(project.state.outputs.len(), 2);
+    // Nothing is left to do or to defer once everything exists.
     let (actions, left) = run(&mut project);
     assert_eq!((actions, left), (Vec::new(), Vec::new()));
 }
 
 #[test]
-fn pl_29_count_and_modules_too() {
+fn pl_29_unknown_count_and_modules_are_deferred() {
     let child = "variable \"name\" {}\nresource \"test_object\" \"inner\" {\n  name = var.name\n}\n\
                  output \"id\" {\n  value = test_object.inner.id\n}\noutput \"five\" {\n  value = 5\n}\n";
     let main = r#"
@@ -125,6 +130,7 @@ fn pl_29_count_and_modules_too() {
         "module.one[*].test_object.inner: create (instance_count_unknown)",
     ];
     assert_eq!(left, expected);
+    // With the first object created, the second run knows all numbers.
     let (actions, left) = run(&mut project);
     let all = ["counted[0]", "guess"].map(|name| format!("test_object.{name}: create"));
     let inner = ["known[\"x\"]", "one[0]"].map(|name| format!("module.{name}.test_object.inner: create"));
@@ -132,7 +138,7 @@ fn pl_29_count_and_modules_too() {
 }
 
 #[test]
-fn pl_29_objects_that_are_there_stay_while_nobody_knows_how_many_there_are_to_be() {
+fn pl_29_existing_objects_are_kept_while_the_number_of_instances_is_unknown() {
     let many = |count: &str| {
         format!(
             "resource \"test_object\" \"a\" {{\n  name = \"a\"\n}}\nresource \"test_object\" \"b\" {{\n  count = {count}\n  name  = \"b\"\n}}\n"
@@ -140,6 +146,7 @@ fn pl_29_objects_that_are_there_stay_while_nobody_knows_how_many_there_are_to_be
     };
     let mut project = project(&many("2"));
     run(&mut project);
+    // The replaced object makes the number unknown again, while its instances still exist.
     let replaced = many("test_object.a.copies").replace("name = \"a\"", "name = \"other\"");
     project = with(&replaced, provider(script().replace_on("name")).in_world(project.provider().world().clone()))
         .holding(project.state);
@@ -147,6 +154,7 @@ fn pl_29_objects_that_are_there_stay_while_nobody_knows_how_many_there_are_to_be
     assert_eq!(actions, ["test_object.a: delete then create (replace_because_cannot_update)"]);
     assert_eq!(left, ["test_object.b[*]: create (instance_count_unknown)"]);
     assert_eq!(project.recorded(), ["test_object.a", "test_object.b[0]", "test_object.b[1]"]);
+    // Only now the number is known, and the surplus instance is deleted.
     let (actions, left) = run(&mut project);
     assert_eq!(
         (&*actions, &*left),
@@ -169,6 +177,7 @@ fn pl_29_a_provider_that_needs_its_whole_configuration_waits_for_it() {
         false => ProviderDiagnostic::error("No region", "The region must be known.").into(),
     });
     let mut project = with(&main(1, A), provider);
+    // Without deferral the provider is configured with an unknown region and refuses it.
     project.options.deferral = Deferral::Refused;
     assert_eq!(project.plan().errors(), ["No region"]);
     project.options.deferral = Deferral::Allowed;
@@ -209,11 +218,12 @@ impl Off {
 }
 
 #[test]
-fn pl_45_a_provider_puts_a_change_off_and_what_depends_on_it_waits_too() {
+fn pl_45_provider_defers_a_change_with_its_dependents() {
     let off = Off::yes();
     let answers = off.clone();
     let script = script().on_plan(move |request, good| {
         let is_meant = request.config.attribute("name").is_some_and(|name| name.as_str() == Some("late"));
+        // Only a host that allows deferrals may get one.
         let may = request.client_capabilities.deferral_allowed && is_meant;
         let deferred = answers.reason(Deferred::AbsentPrerequisite).filter(|_| may);
         PlanResponse { deferred, ..good() }
@@ -236,13 +246,14 @@ fn pl_45_a_provider_puts_a_change_off_and_what_depends_on_it_waits_too() {
         "test_object.user: create (deferred_prereq)",
     ];
     assert_eq!(left, expected);
+    // From now on the provider answers, so the second run plans everything.
     off.end();
     let (actions, left) = run(&mut project);
     assert_eq!((actions.len(), left), (4, Vec::new()), "{actions:?}");
 }
 
 #[test]
-fn pl_45_reads_and_imports_are_put_off_too_and_nothing_changes_meanwhile() {
+fn pl_45_reads_and_imports_are_deferred() {
     let off = Off::yes();
     let (reads, imports, data) = (off.clone(), off.clone(), off.clone());
     let script = script()
@@ -255,6 +266,7 @@ fn pl_45_reads_and_imports_are_put_off_too_and_nothing_changes_meanwhile() {
         .on_read(move |_, good| ReadDataResponse { deferred: data.reason(Deferred::ResourceConfigUnknown), ..good() });
     let main = "resource \"test_object\" \"a\" {\n  name = \"a\"\n}\n";
     let mut project = with(main, provider(script.clone()));
+    // The first run must succeed, so that there is an object to refresh.
     off.end();
     run(&mut project);
     let world = project.provider().world().clone();
@@ -267,6 +279,7 @@ fn pl_45_reads_and_imports_are_put_off_too_and_nothing_changes_meanwhile() {
         Value::string("there"),
         Value::null(Type::Number),
     ]);
+    // The imported object already exists in the provider's world.
     world.put("test_object", "there", there);
     let provider = provider(script).data("test_found", data).in_world(world);
     let text = format!("{}{more}", main.replace("name = \"a\"", "name = \"new\""));
@@ -293,7 +306,7 @@ fn pl_45_reads_and_imports_are_put_off_too_and_nothing_changes_meanwhile() {
 }
 
 #[test]
-fn pl_45_a_provider_that_was_not_allowed_to_put_off_is_to_blame() {
+fn pl_45_deferral_without_permission_is_a_provider_bug() {
     let script = script().on_plan(|_, good| PlanResponse { deferred: Some(Deferred::Unknown), ..good() });
     let mut project = with("resource \"test_object\" \"a\" {\n  name = \"a\"\n}\n", provider(script));
     project.options.deferral = Deferral::Refused;
@@ -303,7 +316,7 @@ fn pl_45_a_provider_that_was_not_allowed_to_put_off_is_to_blame() {
 }
 
 #[test]
-fn pl_45_what_stands_on_something_that_cannot_go_yet_does_not_go_either() {
+fn pl_45_dependency_of_a_deferred_deletion_is_kept() {
     let off = Off::yes();
     let answers = off.clone();
     let script = script().on_plan(move |request, good| {
@@ -325,6 +338,7 @@ fn pl_45_what_stands_on_something_that_cannot_go_yet_does_not_go_either() {
         off.end();
         run(&mut project);
         off.0.store(true, Ordering::Relaxed);
+        // In normal mode the blocks disappear; in destroy mode they stay.
         if mode == Mode::Normal {
             project.rewrite("");
         }
@@ -334,6 +348,7 @@ fn pl_45_what_stands_on_something_that_cannot_go_yet_does_not_go_either() {
         let expected = ["test_object.base: delete (deferred_prereq)", "test_object.user: delete (absent_prereq)"]
             .map(str::to_owned);
         assert_eq!(left, expected);
+        // The dependency is kept, because its user still exists.
         assert_eq!(project.recorded(), ["test_object.base", "test_object.user"]);
         off.end();
         run(&mut project);
@@ -343,7 +358,7 @@ fn pl_45_what_stands_on_something_that_cannot_go_yet_does_not_go_either() {
 }
 
 #[test]
-fn pl_29_an_import_of_which_only_a_later_run_knows_what_it_means_waits() {
+fn pl_29_import_with_an_unknown_target_is_deferred() {
     let main = r#"
         resource "test_object" "a" { name = "a" }
         import {
@@ -371,6 +386,7 @@ fn pl_29_an_import_of_which_only_a_later_run_knows_what_it_means_waits() {
         "test_object.user: create (deferred_prereq)",
     ];
     assert_eq!(left, expected);
+    // Without deferral the second import names an instance that the configuration does not declare.
     project.options.deferral = Deferral::Refused;
     let planned = project.plan();
     let problems = errors(&planned.diagnostics);

@@ -131,7 +131,7 @@ action "test_note" "last" {
 "#;
 
 #[test]
-fn pl_45_an_action_after_a_change_is_put_off_with_those_after_it_and_nothing_else_waits() {
+fn pl_45_deferred_action_after_a_change_defers_only_later_actions() {
     let late = Late::yes();
     let mut project = late.project(&AROUND.replace("name = \"after\"", "name = \"late\""));
     let seen = seen(&mut project);
@@ -149,7 +149,7 @@ fn pl_45_an_action_after_a_change_is_put_off_with_those_after_it_and_nothing_els
 }
 
 #[test]
-fn pl_45_a_change_waits_for_an_action_before_it_that_is_put_off_and_so_does_what_depends_on_it() {
+fn pl_45_change_after_a_deferred_action_is_deferred_with_its_dependents() {
     let late = Late::yes();
     let main = AROUND.replace("name = \"before\"", "name = \"late\"");
     let mut project = late.project(&main);
@@ -177,7 +177,7 @@ fn pl_45_a_change_waits_for_an_action_before_it_that_is_put_off_and_so_does_what
 }
 
 #[test]
-fn pl_45_actions_around_a_change_that_is_put_off_wait_with_it() {
+fn pl_45_actions_around_a_deferred_change_are_deferred() {
     let late = Late::yes();
     let main = AROUND.replace("name = \"a\"", "name = \"late\"").replace(
         "events  = [after_create]\n",
@@ -196,7 +196,7 @@ fn pl_45_actions_around_a_change_that_is_put_off_wait_with_it() {
 }
 
 #[test]
-fn pl_45_an_action_that_stands_on_what_is_put_off_waits_too() {
+fn pl_45_action_that_depends_on_a_deferred_change_is_deferred() {
     let late = Late::yes();
     let main = r#"
         resource "test_object" "late" { name = "late" }
@@ -253,7 +253,7 @@ action "test_note" "after" {
 "#;
 
 #[test]
-fn pl_45_a_condition_that_is_not_known_yet_leaves_the_action_to_a_later_run_and_what_comes_after_it() {
+fn pl_45_unknown_condition_defers_the_action_and_later_ones() {
     let late = Late::yes();
     let main = OPEN.replace("CONDITION", "test_object.n.copies == null").replace("COUNT", "1");
     let mut project = late.project(&main);
@@ -275,7 +275,7 @@ fn pl_45_a_condition_that_is_not_known_yet_leaves_the_action_to_a_later_run_and_
 }
 
 #[test]
-fn pl_45_an_action_whose_number_is_not_known_yet_is_put_off() {
+fn pl_45_action_with_an_unknown_count_is_deferred() {
     let late = Late::yes();
     let main = OPEN.replace("CONDITION", "true").replace("COUNT", "test_object.n.copies == null ? 1 : 2");
     let mut project = late.project(&main);
@@ -290,7 +290,7 @@ fn pl_45_an_action_whose_number_is_not_known_yet_is_put_off() {
 }
 
 #[test]
-fn pl_45_an_action_whose_key_is_not_known_yet_is_put_off_and_so_is_a_change_after_it() {
+fn pl_45_action_with_an_unknown_key_and_its_change_are_deferred() {
     let late = Late::yes();
     let main = OPEN.replace("CONDITION", "true").replace("COUNT", "2");
     let main = main.replace("after[0]", "after[test_object.n.copies == null ? 0 : 1]");
@@ -324,7 +324,7 @@ fn target(name: &str) -> InvokeTarget {
 }
 
 #[test]
-fn pl_45_an_action_that_a_person_asks_for_is_put_off_or_the_provider_is_to_blame() {
+fn pl_45_requested_action_is_deferred_or_a_provider_bug() {
     let late = Late::yes();
     let main = "action \"test_note\" \"a\" {\n  config { name = \"late\" }\n}\n";
     let mut project = late.project(main);
@@ -340,7 +340,7 @@ fn pl_45_an_action_that_a_person_asks_for_is_put_off_or_the_provider_is_to_blame
 }
 
 #[test]
-fn pl_45_a_trigger_whose_action_may_not_be_put_off_is_an_error() {
+fn pl_45_trigger_of_an_action_that_cannot_be_deferred_is_an_error() {
     for (from, at) in [("name = \"before\"", "before"), ("name = \"after\"", "after")] {
         let mut project = Late::yes().project(&AROUND.replace(from, "name = \"late\""));
         project.options.deferral = Deferral::Refused;

@@ -23,7 +23,7 @@ fn project_of(main: &str, script: ResourceScript) -> Project {
 }
 
 #[test]
-fn an_output_in_depends_on_stands_for_itself_not_for_its_module() {
+fn output_in_depends_on_means_the_output_not_its_module() {
     let first = format!(
         r#"{TEST}
         variable "from_second" {{}}
@@ -49,6 +49,7 @@ fn an_output_in_depends_on_stands_for_itself_not_for_its_module() {
     )
     .with("first/main.tf", &first)
     .with("second/main.tf", &second);
+    // If depending on one output meant the whole module, the two modules would wait for each other.
     assert_eq!(
         project.apply(),
         [
@@ -82,6 +83,7 @@ fn pl_28_references_and_depends_on_order_everything_across_modules() {
         }
         resource "test_object" "start" { name = "start" }
         "#,
+        // The delay makes a missing edge visible: steps without an order would overlap.
         script().delay(Operation::Apply, std::time::Duration::from_millis(20)),
     )
     .with("child/main.tf", child);

@@ -16,7 +16,7 @@ fn project(main: &str) -> Project {
 }
 
 #[test]
-fn the_use_of_a_deprecated_output_is_told_where_it_is_used_and_leaves_no_trace() {
+fn use_of_a_deprecated_output_is_reported_and_the_mark_removed() {
     let mut project = project(
         "locals {\n  whole = module.m.old\n  part = { x = module.m.old }\n  taken = local.part.x\n  again = local.whole\n}\nresource \
          \"terraform_data\" \"r\" {\n  count = 2\n  input = [\n    module.m.new,\n    local.part,\n  ]\n}\noutput \"o\" {\n  value = \
@@ -30,16 +30,16 @@ fn the_use_of_a_deprecated_output_is_told_where_it_is_used_and_leaves_no_trace()
         "main.tf:14 terraform_data.r[1] module.m.old",
         "main.tf:18 module.m.old",
     ];
-    let mut told = planned.uses();
-    told.sort_by_key(|line| uses.iter().position(|other| other == line));
-    assert_eq!(told, uses);
+    let mut reported = planned.uses();
+    reported.sort_by_key(|line| uses.iter().position(|other| other == line));
+    assert_eq!(reported, uses);
     // Applying says nothing that planning has said, and nothing is left of it in the state.
     assert_eq!(project.apply_plan(planned).len(), 0);
     assert_eq!(project.apply(), Vec::<String>::new());
 }
 
 #[test]
-fn a_deprecated_output_may_be_made_of_another() {
+fn deprecated_output_may_refer_to_a_deprecated_output() {
     let mut project = project("module \"n\" {\n  source = \"./n\"\n}\noutput \"o\" {\n  value = module.n.leak\n}\noutput \"p\" {\n  value = module.n.old\n}\n").with(
         "n/main.tf",
         "module \"m\" {\n  source = \"../m\"\n}\noutput \"old\" {\n  value = { a = module.m.old }\n  deprecated = \"gone soon\"\n}\noutput \
@@ -51,7 +51,7 @@ fn a_deprecated_output_may_be_made_of_another() {
 }
 
 #[test]
-fn what_a_call_gives_is_told_there_and_where_the_module_uses_it() {
+fn deprecated_argument_is_reported_at_the_call_and_in_the_module() {
     let main = "module \"n\" {\n  source = \"./n\"\n  in = module.m.old\n}\nmodule \"p\" {\n  source = \"./n\"\n  in = [module.m.old]\n}\n";
     let mut project = project(main).with(
         "n/main.tf",
@@ -101,13 +101,13 @@ fn conditions_counts_and_provisioners_use_values_too() {
 }
 
 #[test]
-fn a_value_for_a_deprecated_variable_of_the_root_module_is_told() {
+fn value_for_a_deprecated_root_variable_is_reported() {
     let mut project = Project::new("variable \"old\" {\n  default = 1\n  deprecated = \"use new\"\n}\n");
     assert_eq!(project.plan().diagnostics.len(), 0);
     project.options.inputs.insert("old".into(), input("x"));
     let planned = project.plan();
-    let told: Vec<&str> = planned.diagnostics.iter().map(|problem| problem.summary.as_str()).collect();
-    assert_eq!(told, ["Deprecated variable got a value"]);
+    let reported: Vec<&str> = planned.diagnostics.iter().map(|problem| problem.summary.as_str()).collect();
+    assert_eq!(reported, ["Deprecated variable got a value"]);
 }
 
 fn objects(message: &str) -> Scripted {
@@ -121,7 +121,7 @@ fn objects(message: &str) -> Scripted {
 }
 
 #[test]
-fn the_use_of_a_deprecated_part_of_a_resource_is_told() {
+fn use_of_a_deprecated_resource_attribute_is_reported() {
     let main = "resource \"test_object\" \"a\" {\n  name = \"a\"\n  old = \"x\"\n  part { x = 1 }\n  lifecycle {\n    postcondition {\n      condition = \
                 self.old == \"x\"\n      error_message = \"no\"\n    }\n  }\n}\nresource \"test_object\" \"many\" {\n  count = 2\n  name = \
                 test_object.a.name\n  old = test_object.a.old\n}\noutput \"all\" {\n  value = test_object.many[*].name\n}\noutput \"one\" {\n  value = \
@@ -148,10 +148,10 @@ fn the_use_of_a_deprecated_part_of_a_resource_is_told() {
 }
 
 #[test]
-fn checking_tells_of_parts_of_objects_that_are_not_there_yet() {
+fn validation_reports_deprecated_attributes_of_planned_objects() {
     let main = "resource \"test_object\" \"a\" {\n  name = \"a\"\n}\noutput \"old\" {\n  value = test_object.a.old\n}\noutput \"name\" {\n  value = \
                 test_object.a.name\n}\n";
-    let told = Project::with_test(main, objects("")).validate();
-    let told: Vec<_> = told.iter().map(|problem| problem.origin.as_ref().map(ToString::to_string)).collect();
-    assert_eq!(told, [Some("test_object.a.old".to_owned())]);
+    let reported = Project::with_test(main, objects("")).validate();
+    let reported: Vec<_> = reported.iter().map(|problem| problem.origin.as_ref().map(ToString::to_string)).collect();
+    assert_eq!(reported, [Some("test_object.a.old".to_owned())]);
 }

@@ -32,12 +32,13 @@ fn what_is_replaced_stays() {
         let planned = project.plan().saved();
         assert_eq!(planned.actions(), ["test_object.a: forget then create (replace_because_cannot_update)"]);
         assert!(!project.apply_plan(planned).has_errors());
+        // Both objects exist, but only the new one is in the state.
         assert_eq!((outside(&project), project.recorded().len()), (2, 1));
     }
 }
 
 #[test]
-fn what_no_instance_is_left_of_stays_and_so_does_what_is_destroyed_with_all() {
+fn orphans_with_destroy_false_are_kept_also_in_a_full_destroy() {
     let mut project = project(&kept("name = \"a\"\n count = 2"));
     project.apply();
     project.rewrite(&kept("name = \"a\"\n count = 1"));
@@ -47,11 +48,12 @@ fn what_no_instance_is_left_of_stays_and_so_does_what_is_destroyed_with_all() {
     project.options.mode = Mode::Destroy;
     assert_eq!(project.plan().actions(), ["test_object.a[0]: forget (forgot_because_lifecycle_destroy_in_config)"]);
     project.apply();
+    // The real objects outlive the destroy, and the state forgets them.
     assert_eq!((outside(&project), project.recorded().len()), (2, 0));
 }
 
 #[test]
-fn the_state_remembers_it_when_the_block_is_gone() {
+fn state_remembers_it_without_the_block() {
     let mut project = project(&kept("name = \"a\""));
     project.apply();
     project.rewrite("");
@@ -61,16 +63,17 @@ fn the_state_remembers_it_when_the_block_is_gone() {
     assert_eq!(
         project.plan().actions(),
         ["test_object.a: delete (delete_because_no_resource_config)"],
-        "who says so now knows better"
+        "the current setting overrides the recorded one"
     );
 }
 
 #[test]
-fn what_the_block_says_now_is_noted_without_a_change() {
+fn current_destroy_setting_is_recorded_without_a_change() {
     let mut project = project("resource \"test_object\" \"a\" {\n name = \"a\"\n}");
     project.apply();
     project.rewrite(&kept("name = \"a\""));
     assert!(project.apply().is_empty());
+    // The stored flag decides, because there is no block any more.
     project.rewrite("");
     assert_eq!(project.plan().actions(), ["test_object.a: forget (forgot_because_lifecycle_destroy_in_state)"]);
     project.rewrite(&kept("name = \"a\"").replace("false", "true"));
@@ -82,7 +85,7 @@ fn what_the_block_says_now_is_noted_without_a_change() {
 }
 
 #[test]
-fn prevent_destroy_minds_only_what_is_destroyed() {
+fn prevent_destroy_considers_only_destroyed_objects() {
     let block = |name: &str| {
         kept(&format!("name = \"{name}\"")).replace("destroy = false", "destroy = false\n  prevent_destroy = true")
     };
@@ -94,6 +97,7 @@ fn prevent_destroy_minds_only_what_is_destroyed() {
         (planned.actions(), planned.errors()),
         (vec!["test_object.a: forget then create (replace_because_cannot_update)".to_owned()], Vec::new())
     );
+    // Without `destroy = false` the replacement destroys the object, so the protection applies.
     project.rewrite(&block("b").replace("destroy = false", ""));
     assert_eq!(project.plan().errors(), ["Instance cannot be destroyed"]);
 }
@@ -110,6 +114,7 @@ fn an_expression_decides_too() {
     project.apply();
     project.rewrite(&block("b"));
     assert_eq!(project.plan().actions(), ["test_object.a: forget then create (replace_because_cannot_update)"]);
+    // The flag was stored when the expression was evaluated.
     project.rewrite("");
     assert_eq!(project.plan().actions(), ["test_object.a: forget (forgot_because_lifecycle_destroy_in_state)"]);
 }

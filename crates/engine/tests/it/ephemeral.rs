@@ -54,20 +54,22 @@ fn count(project: &Project, word: &str) -> usize {
 #[test]
 fn lc_29_an_ephemeral_value_reaches_a_write_only_argument_and_is_kept_nowhere() {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&seen);
+    let recorded = Arc::clone(&seen);
     let object = object().on_apply(move |request, good| {
-        told.lock().unwrap().push(request.config.attribute("password").unwrap().as_str().map(str::to_owned));
+        recorded.lock().unwrap().push(request.config.attribute("password").unwrap().as_str().map(str::to_owned));
         good()
     });
     let mut project = project(MAIN, provider(secret(), object));
     let planned = project.plan();
     assert_eq!(planned.errors(), Vec::<String>::new());
+    // Opened for the plan and closed at its end: the plan file must not keep the value.
     assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1), "opened and closed while planning");
     project.provider().forget_calls();
     let diagnostics = project.apply_plan(planned);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
     assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1), "and again while applying");
     assert_eq!(*seen.lock().unwrap(), [Some("computed-token".to_owned())]);
+    // The state file is the last place where the value could have leaked.
     let state = String::from_utf8(groma_state::file::write(&project.state)).unwrap();
     assert!(!state.contains("computed-token"), "{state}");
     assert!(project.plan().actions().is_empty());
@@ -100,6 +102,7 @@ fn lc_29_no_file_has_a_write_only_value_while_the_provider_is_called() {
             good()
         })
     };
+    // A repeatable creation stores its request in the journal, which is the critical case.
     let capabilities = ServerCapabilities { plan_destroy: true, repeatable_create: true, ..Default::default() };
     let with = |name: &str, literal: &str| {
         format!(
@@ -109,6 +112,7 @@ fn lc_29_no_file_has_a_write_only_value_while_the_provider_is_called() {
     };
     let mut project =
         Project::new(&with("a", "literal-secret")).scripted(provider(secret(), object).capabilities(capabilities));
+    // A creation, a replacement and a deletion: each writes other records.
     for (main, calls) in [(with("a", "literal-secret"), 2), (with("b", "literal-secret"), 4), (HEAD.to_owned(), 6)] {
         project.rewrite(&main);
         let planned = project.plan();
@@ -126,11 +130,12 @@ fn lc_29_no_file_has_a_write_only_value_while_the_provider_is_called() {
 }
 
 #[test]
-fn lc_29_what_was_opened_is_closed_after_an_error_too() {
+fn lc_29_opened_resource_is_closed_after_an_error() {
     let object = object().fault(Operation::Apply, groma_scripted::Fault::Error("no"));
     let mut project = project(MAIN, provider(secret(), object));
     let planned = project.plan();
     project.provider().forget_calls();
+    // The failed apply must not skip the closing.
     assert!(project.apply_plan(planned).has_errors());
     assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1));
 }
@@ -159,14 +164,18 @@ fn lc_29_an_open_resource_is_renewed_while_others_take_their_time() {
     assert!(!project.apply_plan(planned).has_errors());
     let calls = project.provider().call_texts();
     assert!(count(&project, "renew") >= 2, "{calls:?}");
-    let told = phases.0.lock().unwrap();
-    assert!(told.starts_with(&[EphemeralPhase::Open, EphemeralPhase::Renew, EphemeralPhase::Renew]), "{told:?}");
-    assert_eq!(told.last(), Some(&EphemeralPhase::Close));
+    let recorded = phases.0.lock().unwrap();
+    assert!(
+        recorded.starts_with(&[EphemeralPhase::Open, EphemeralPhase::Renew, EphemeralPhase::Renew]),
+        "{recorded:?}"
+    );
+    assert_eq!(recorded.last(), Some(&EphemeralPhase::Close));
     assert!(calls.last().unwrap().starts_with("close"), "{calls:?}");
 }
 
 #[test]
-fn lc_29_a_renewal_that_is_under_way_is_waited_for_and_closed_with_what_it_answers() {
+fn lc_29_running_renewal_finishes_before_close() {
+    // The renewal takes longer than the apply, so that closing has to wait for it.
     let secret = secret().renew_after(Duration::from_millis(20)).renewal_takes(Duration::from_millis(2500));
     let object = object().delay(Operation::Apply, Duration::from_millis(1000));
     let mut project = project(MAIN, provider(secret, object));
@@ -179,7 +188,7 @@ fn lc_29_a_renewal_that_is_under_way_is_waited_for_and_closed_with_what_it_answe
 }
 
 #[test]
-fn after_the_second_request_to_stop_nothing_is_begun_while_resources_are_closed() {
+fn second_interrupt_stops_new_calls_while_ephemeral_resources_are_closed() {
     // Closing waits for the renewal, much longer than the plan before the change takes.
     let secret = secret().renew_after(Duration::from_millis(20)).renewal_takes(Duration::from_millis(2500));
     let object = object().delay(Operation::Plan, Duration::from_millis(800));
@@ -197,9 +206,10 @@ fn after_the_second_request_to_stop_nothing_is_begun_while_resources_are_closed(
 }
 
 #[test]
-fn lc_29_an_ephemeral_value_may_not_go_where_it_would_be_kept() {
+fn lc_29_ephemeral_value_is_refused_where_it_would_be_stored() {
     let main = MAIN.replace("password = local.again", "name = local.again").replace("  name = \"a\"\n", "");
     let mut project = project(&main, provider(secret(), object()));
+    // An argument that is stored must refuse the value already while planning.
     assert_eq!(project.plan().errors(), ["Invalid use of ephemeral value"]);
 }
 
@@ -217,9 +227,10 @@ fn a_message_that_must_not_be_shown_matters_only_where_the_value_is_refused() {
 }
 
 #[test]
-fn what_names_one_instance_waits_until_it_is_open() {
+fn reference_to_one_ephemeral_instance_waits_until_it_is_opened() {
     let main = "resource \"test_object\" \"a\" {\n  name = \"a\"\n  password = ephemeral.test_secret.s[1].token\n}\n\
                 ephemeral \"test_secret\" \"s\" {\n  count = 2\n  name = \"s\"\n}\n";
+    // The delay shows whether the resource waits for its own instance or only for the first one.
     let secret = secret().opening_takes(Duration::from_millis(200));
     let mut project = project(main, provider(secret, object()));
     let planned = project.plan();
@@ -232,15 +243,17 @@ fn what_names_one_instance_waits_until_it_is_open() {
 }
 
 #[test]
-fn destroying_opens_what_providers_are_configured_with_and_the_rest_only_to_plan_it_as_a_whole() {
+fn destroy_opens_provider_dependencies_and_others_only_for_a_complete_plan() {
     let main = format!("{MAIN}resource \"test_object\" \"b\" {{\n  name = \"b\"\n}}\n");
     let mut project = project(&main, provider(secret(), object()));
     project.apply();
     project.options.mode = Mode::Destroy;
+    // A partial destroy does not evaluate blocks that no target needs.
     project.options.targets = vec!["test_object.b".parse().unwrap()];
     project.provider().forget_calls();
     project.apply();
     assert_eq!(count(&project, "open"), 0);
+    // A complete plan opens the resource only to plan with it; apply deletes without it.
     project.options.targets.clear();
     let planned = project.plan();
     assert_eq!(count(&project, "open"), 1);
@@ -250,7 +263,7 @@ fn destroying_opens_what_providers_are_configured_with_and_the_rest_only_to_plan
 }
 
 #[test]
-fn destroying_opens_what_a_provider_is_configured_with() {
+fn destroy_opens_ephemeral_resources_of_a_provider_configuration() {
     let key = block([("key", Attribute::optional(Type::String))]);
     let main = "ephemeral \"test_secret\" \"s\" {\n  name = \"s\"\n}\n\
                 provider \"test\" {\n  alias = \"keyed\"\n  key = ephemeral.test_secret.s.token\n}\n\
@@ -262,5 +275,6 @@ fn destroying_opens_what_a_provider_is_configured_with() {
     assert_eq!(planned.errors(), Vec::<String>::new());
     project.provider().forget_calls();
     assert!(!project.apply_plan(planned).has_errors());
+    // The provider needs the value to delete, so apply opens the resource.
     assert_eq!((count(&project, "open"), count(&project, "apply")), (1, 1));
 }

@@ -25,7 +25,7 @@ fn without(project: &mut Project, excluded: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_excluded_is_left_out_with_what_depends_on_it() {
+fn excluded_object_is_left_out_with_its_dependents() {
     let mut project = Project::new(CHAIN);
     assert_eq!(without(&mut project, &["terraform_data.a"]), ["terraform_data.d: create"]);
     assert_eq!(without(&mut project, &["terraform_data.b"]), ["terraform_data.a: create", "terraform_data.d: create"]);
@@ -35,12 +35,13 @@ fn what_is_excluded_is_left_out_with_what_depends_on_it() {
     );
     // One that is not there excludes nothing.
     assert_eq!(without(&mut project, &["terraform_data.z"]).len(), 5);
+    // A plan with exclusions is never complete, even if the excluded address does not exist.
     let plan = project.plan().plan.unwrap();
     assert!(plan.is_partial() && !plan.is_complete());
 }
 
 #[test]
-fn outputs_of_what_is_excluded_stay_as_they_are() {
+fn outputs_of_excluded_objects_keep_their_values() {
     let mut project = Project::new(CHAIN);
     without(&mut project, &["terraform_data.a"]);
     project.apply();
@@ -49,7 +50,7 @@ fn outputs_of_what_is_excluded_stay_as_they_are() {
 }
 
 #[test]
-fn what_cannot_be_worked_out_yet_can_be_excluded() {
+fn object_with_unknown_repetition_can_be_excluded() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "a" {}
@@ -62,6 +63,7 @@ fn what_cannot_be_worked_out_yet_can_be_excluded() {
         "#,
     )
     .with("m/main.tf", r#"resource "terraform_data" "x" {}"#);
+    // Without the exclusion the unknown count stops the whole plan.
     assert!(errors(&project.plan().diagnostics).iter().any(|error| error.contains("Invalid count argument")));
     assert_eq!(without(&mut project, &["terraform_data.u"]), ["terraform_data.a: create"]);
     project.apply();
@@ -103,9 +105,10 @@ fn modules_and_their_instances_are_excluded() {
 }
 
 #[test]
-fn what_an_excluded_object_stands_on_is_not_destroyed() {
+fn dependencies_of_an_excluded_object_are_not_destroyed() {
     let mut project = Project::new(CHAIN);
     project.apply();
+    // In a destroy plan the roles are reversed: dependencies of the excluded object stay.
     project.options.mode = Mode::Destroy;
     let kept = ["terraform_data.c[0]: delete", "terraform_data.c[1]: delete", "terraform_data.d: delete"];
     assert_eq!(without(&mut project, &["terraform_data.b"]), kept);
@@ -122,6 +125,7 @@ fn what_an_excluded_object_stands_on_is_not_destroyed() {
 #[test]
 fn objects_without_configuration_can_be_excluded() {
     let mut project = Project::new(CHAIN);
+    // Only the stored records connect the objects now.
     project.apply();
     project.rewrite(r#"resource "terraform_data" "d" { input = 2 }"#);
     assert_eq!(
@@ -152,7 +156,7 @@ fn a_move_is_not_excluded_in_silence() {
 }
 
 #[test]
-fn instances_beside_the_planned_ones_are_as_the_state_has_them() {
+fn excluded_instances_keep_their_stored_values() {
     let mut project = Project::new(
         r#"
         variable "x" { default = "1" }

@@ -46,19 +46,19 @@ impl Recorder for Room {
 
 /// Notes how operations begin and end.
 #[derive(Default)]
-struct Told(Mutex<Vec<&'static str>>);
+struct Reported(Mutex<Vec<&'static str>>);
 
-impl Told {
+impl Reported {
     fn note(&self, what: &'static str) {
         self.0.lock().unwrap().push(what);
     }
 
     fn count(&self, what: &str) -> usize {
-        self.0.lock().unwrap().iter().filter(|told| **told == what).count()
+        self.0.lock().unwrap().iter().filter(|reported| **reported == what).count()
     }
 }
 
-impl Hooks for Told {
+impl Hooks for Reported {
     fn apply_start(&self, _: &Subject, _: Operation) {
         self.note("start");
     }
@@ -73,29 +73,29 @@ impl Hooks for Told {
 }
 
 /// Applies a configuration with room for so many records; how many operations began, ended well and failed.
-fn told(main: &str, room: usize) -> (usize, usize, usize) {
-    let told = Arc::new(Told::default());
+fn reported(main: &str, room: usize) -> (usize, usize, usize) {
+    let reported = Arc::new(Reported::default());
     let mut project = Project::new(main);
-    project.hooks = told.clone();
+    project.hooks = reported.clone();
     let planned = project.plan();
     let problems = project.apply_recorded(planned, Arc::new(Room(Mutex::new(room))));
     assert_eq!(errors(&problems), ["Disk full"]);
-    (told.count("start"), told.count("complete"), told.count("errored"))
+    (reported.count("start"), reported.count("complete"), reported.count("errored"))
 }
 
 #[test]
-fn no_operation_is_told_to_be_complete_that_could_not_be_written_down() {
-    assert_eq!(told("resource \"terraform_data\" \"a\" { count = 6 }", 2), (6, 2, 4));
+fn unrecorded_operation_is_not_reported_as_complete() {
+    assert_eq!(reported("resource \"terraform_data\" \"a\" { count = 6 }", 2), (6, 2, 4));
 }
 
 #[test]
-fn a_creation_with_a_provisioner_is_complete_when_it_is_written_down_that_it_ran() {
+fn creation_is_complete_only_after_its_provisioner_is_recorded() {
     let main = r#"
         resource "terraform_data" "a" {
           provisioner "local-exec" { command = "exit 0" }
         }
         "#;
     // The object is written down before the provisioner runs, and after it.
-    assert_eq!(told(main, 0), (1, 0, 1));
-    assert_eq!(told(main, 1), (1, 0, 1));
+    assert_eq!(reported(main, 0), (1, 0, 1));
+    assert_eq!(reported(main, 1), (1, 0, 1));
 }

@@ -38,7 +38,7 @@ fn made(script: ResourceScript) -> ResourceScript {
 }
 
 #[test]
-fn lc_31_an_identity_that_reading_gives_is_recorded_though_nothing_else_changed() {
+fn lc_31_refreshed_identity_is_recorded_without_other_changes() {
     let silent = object(1, "name");
     let mut project = Project::new(MAIN).scripted(Scripted::new("test").resource("test_object", silent));
     project.apply();
@@ -120,7 +120,7 @@ fn lc_31_a_deletion_has_the_identity_that_the_provider_plans() {
 }
 
 #[test]
-fn lc_31_what_is_gone_is_planned_with_the_identity_that_reading_tells() {
+fn lc_31_missing_object_is_planned_with_the_refreshed_identity() {
     let asked: Arc<Mutex<Vec<Option<Value>>>> = Arc::default();
     let seen = Arc::clone(&asked);
     let script = made(object(1, "name"))
@@ -136,17 +136,13 @@ fn lc_31_what_is_gone_is_planned_with_the_identity_that_reading_tells() {
     assert_eq!(planned.actions(), ["test_object.a: create"]);
     let plan = planned.plan.as_ref().unwrap();
     assert_eq!(plan.changes[0].planned_identity, identity("name", "left"));
-    assert_eq!(
-        plan.drift[0].planned_identity,
-        identity("name", "left"),
-        "what it was called is told with what has changed"
-    );
+    assert_eq!(plan.drift[0].planned_identity, identity("name", "left"), "drift is reported with the former identity");
     assert!(!project.apply_plan(planned).has_errors());
     assert_eq!(*asked.lock().unwrap(), [identity("name", "left"), None], "when it is applied, there is nothing left");
 }
 
 #[test]
-fn lc_31_an_import_is_told_with_the_identity_that_the_provider_found() {
+fn lc_31_import_is_reported_with_the_identity_from_the_provider() {
     let [name, space] =
         [("name", IdentityImport::Required), ("space", IdentityImport::Optional)].map(|(name, import)| {
             (name.into(), IdentityAttribute { ty: Type::String, import, description: String::new() })
@@ -186,7 +182,7 @@ fn lc_31_an_import_is_told_with_the_identity_that_the_provider_found() {
 }
 
 #[test]
-fn an_identity_to_import_by_has_what_it_must_have_and_is_of_its_type() {
+fn import_identity_has_required_attributes_of_the_right_type() {
     let head = MAIN.split("resource").next().unwrap();
     let [name, space] =
         [("name", IdentityImport::Required), ("space", IdentityImport::Optional)].map(|(name, import)| {
@@ -217,14 +213,14 @@ fn an_identity_to_import_by_has_what_it_must_have_and_is_of_its_type() {
             ["{ name = \"a\", nam = \"passed over\" }", "tomap({ name = \"a\" })", "{ name = 1, space = null }"]
         {
             assert_eq!(crate::support::errors(&project(right).validate()), Vec::<String>::new(), "{right}");
-            let told = project(right).plan().errors();
-            assert!(told.iter().all(|one| one.contains("import non-existent")), "{right}: {told:?}");
+            let problems = project(right).plan().errors();
+            assert!(problems.iter().all(|one| one.contains("import non-existent")), "{right}: {problems:?}");
         }
     }
 }
 
 #[test]
-fn what_is_imported_by_its_identity_needs_a_block_as_well() {
+fn import_by_identity_needs_a_block() {
     let import = |name: &str, how: &str| format!("import {{\n  to = test_object.{name}\n  {how}\n}}\n");
     let head = MAIN.split_once("resource").unwrap().0;
     let imports = import("a", "identity = { called = \"a\" }") + &import("b", "id = \"b\"");

@@ -119,7 +119,7 @@ fn pl_26_an_id_may_be_sensitive_or_ephemeral() {
 }
 
 #[test]
-fn pl_26_an_id_that_only_apply_will_know_is_an_error() {
+fn pl_26_id_known_after_apply_is_an_error() {
     let main = format!("{ONE}resource \"test_object\" \"other\" {{}}\n").replace("\"x1\"", "test_object.other.id");
     let mut project = project(&main, World::new());
     assert_eq!(project.plan().errors(), ["Invalid import id argument"]);
@@ -133,7 +133,7 @@ fn pl_26_an_import_needs_an_instance_in_the_configuration() {
 }
 
 #[test]
-fn pl_26_what_was_imported_may_go_while_the_import_block_stays() {
+fn pl_26_imported_object_may_be_destroyed_while_the_import_block_remains() {
     let text = |count: u8| {
         format!(
             "{HEAD}import {{\n  to = test_object.a[0]\n  id = \"x1\"\n}}\nresource \"test_object\" \"a\" {{\n  count = {count}\n  name  = \"web\"\n}}\n"
@@ -149,7 +149,7 @@ fn pl_26_what_was_imported_may_go_while_the_import_block_stays() {
 }
 
 #[test]
-fn a_block_is_written_for_an_import_that_has_none() {
+fn configuration_is_generated_for_an_import_without_a_block() {
     let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
     let mut project = project(import, world("x1", "{\"a\":{},\"b\":[1,\"${c}\"]}"));
     project.options.missing = groma_engine::MissingResources::Generated;
@@ -160,18 +160,20 @@ fn a_block_is_written_for_an_import_that_has_none() {
         "the object is as the block says, and is not deleted: {:?}",
         planned.actions()
     );
+    // The generated block is part of the plan, so that it can be written to a file.
     let plan = planned.plan.as_ref().unwrap();
     let text = "resource \"test_object\" \"a\" {\n  name = jsonencode({\n    a = {}\n    b = [1, \"$${c}\"]\n  })\n  size = null\n}";
     assert_eq!(plan.generated, [groma_engine::plan::Generated { id: Some("x1".to_owned()), text: text.to_owned() }]);
     assert_eq!(plan.changes[0].importing.as_ref().unwrap().generated.as_deref(), Some(text));
     assert!(!project.apply_plan(planned).has_errors());
     assert_eq!(project.recorded(), ["test_object.a"]);
+    // With the block in place, the next plan must find nothing to change.
     project.rewrite(&format!("{HEAD}{text}\n"));
     assert!(project.plan().actions().is_empty(), "the block that was written describes the object");
 }
 
 #[test]
-fn pl_64_a_target_that_has_no_block_is_written() {
+fn pl_64_configuration_is_generated_for_a_targeted_import() {
     let imports = |to: &str| format!("import {{\n  to = test_object.{to}\n  id = \"x1\"\n}}\n");
     let mut project = project(&format!("{}{}", imports("a"), imports("b")), world("x1", "web"));
     project.options.missing = groma_engine::MissingResources::Generated;
@@ -179,6 +181,7 @@ fn pl_64_a_target_that_has_no_block_is_written() {
         let plan = project.plan().plan.unwrap();
         plan.generated.iter().map(|one| one.text.lines().next().unwrap_or_default().to_owned()).collect()
     };
+    // Only the targeted import may generate a block.
     project.options.targets = vec!["test_object.b".parse().unwrap()];
     assert_eq!(written(&mut project), ["resource \"test_object\" \"b\" {"]);
     project.options.targets.clear();
@@ -188,7 +191,7 @@ fn pl_64_a_target_that_has_no_block_is_written() {
 
 /// The plan is one of the block that is written, which the next plan reads: `jsonencode` writes JSON its own way.
 #[test]
-fn what_the_written_block_changes_is_planned_at_once() {
+fn changes_of_generated_configuration_are_planned_in_the_same_run() {
     let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
     let mut project = project(import, world("x1", "{ \"a\": 1 }"));
     project.options.missing = groma_engine::MissingResources::Generated;
@@ -211,7 +214,7 @@ fn no_block_is_written_for_many_instances() {
 
 /// What is written leaves secrets out, so that carrying the plan out takes them from the object.
 #[test]
-fn a_written_block_that_changes_the_object_is_carried_out() {
+fn generated_configuration_that_changes_the_object_is_applied() {
     let block = Block::new(
         [
             ("id", Attribute::computed(Type::String)),
@@ -241,6 +244,7 @@ fn a_written_block_that_changes_the_object_is_carried_out() {
     let diagnostics = project.apply_plan(planned);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
     let object = world.get("test_object", "x1").unwrap();
+    // The sensitive value was not written, so the generated configuration removes it.
     assert!(object.attribute("token").unwrap().is_null(), "the change that was planned was made");
     assert_eq!(project.recorded(), ["test_object.a"]);
 }

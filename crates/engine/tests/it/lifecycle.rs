@@ -24,30 +24,32 @@ fn project(main: &str, script: ResourceScript) -> Project {
 }
 
 #[test]
-fn pl_04_an_object_changed_outside_is_brought_back() {
+fn pl_04_drift_is_reverted() {
     let mut project =
         project("resource \"test_object\" \"a\" {\n name = \"a\"\n size = 1\n}", ResourceScript::new(object()));
     project.apply();
     let id = project.provider().world().ids("test_object").remove(0);
+    // A change outside of the tool, which the next refresh finds.
     project.provider().world().change("test_object", &id, "size", Value::number(7_i64));
     let planned = project.plan();
     assert_eq!(planned.actions(), ["test_object.a: update"]);
-    assert_eq!(planned.plan.as_ref().unwrap().drift.len(), 1, "LC-22: the change outside is told");
+    assert_eq!(planned.plan.as_ref().unwrap().drift.len(), 1, "LC-22: drift is reported");
     assert!(!project.apply_plan(planned).has_errors());
     assert!(project.plan().actions().is_empty());
 }
 
 #[test]
-fn lc_21_an_object_that_is_gone_is_made_again() {
+fn lc_21_missing_object_is_created_again() {
     let mut project = project(r#"resource "test_object" "a" { name = "a" }"#, ResourceScript::new(object()));
     project.apply();
     let id = project.provider().world().ids("test_object").remove(0);
+    // The object disappears outside of the tool.
     project.provider().world().remove("test_object", &id);
     assert_eq!(project.apply(), ["test_object.a: create"]);
 }
 
 #[test]
-fn pl_61_refresh_only_takes_in_what_changed_and_does_nothing_else() {
+fn pl_61_refresh_only_records_drift_and_does_nothing_else() {
     let mut project =
         project("resource \"test_object\" \"a\" {\n name = \"a\"\n size = 1\n}", ResourceScript::new(object()));
     project.apply();
@@ -56,6 +58,7 @@ fn pl_61_refresh_only_takes_in_what_changed_and_does_nothing_else() {
     project.options.mode = Mode::RefreshOnly;
     let planned = project.plan();
     assert!(planned.actions().is_empty());
+    // The refreshed state differs, so the plan can be applied although it has no actions.
     assert!(planned.plan.as_ref().unwrap().is_applyable());
     assert!(!project.apply_plan(planned).has_errors());
     let record = project.state.object(&"test_object.a".parse().unwrap(), None).unwrap();
@@ -79,6 +82,7 @@ fn pl_61_refresh_only_reads_nothing_later() {
     let planned = project.plan();
     assert!(planned.actions().is_empty(), "what the data source asks for is gone: {:?}", planned.actions());
     assert!(planned.plan.as_ref().unwrap().is_applyable());
+    // Nothing may wait for a read that no later step performs.
     assert_eq!(errors(&project.apply_plan(planned)), [""; 0]);
     assert_eq!(project.recorded(), [""; 0]);
     project.options.mode = Mode::Normal;
@@ -110,7 +114,7 @@ impl Refreshed {
 }
 
 #[test]
-fn lc_21_what_is_found_to_be_gone_has_no_id_any_more() {
+fn lc_21_missing_object_has_no_id() {
     let mut project = project(r#"resource "test_object" "a" { name = "a" }"#, ResourceScript::new(object()));
     project.apply();
     let id = project.provider().world().ids("test_object").remove(0);
@@ -133,6 +137,7 @@ fn lc_16_a_creation_that_fails_with_an_object_is_kept_tainted_and_replaced() {
     );
     let planned = project.plan();
     assert_eq!(errors(&project.apply_plan(planned)), ["half way"]);
+    // An object that exists must be recorded even though its creation failed.
     assert_eq!(project.recorded(), ["test_object.a tainted"], "what depends on it was not begun");
     let planned = project.plan();
     assert_eq!(
@@ -154,6 +159,7 @@ fn lc_16_a_creation_that_fails_with_nothing_stores_nothing() {
     );
     let planned = project.plan();
     assert_eq!(errors(&project.apply_plan(planned)), ["no"]);
+    // The failed creation stored nothing, and the independent object is created.
     assert_eq!(project.recorded(), ["test_object.b"], "what does not depend on it goes on");
 }
 
@@ -171,12 +177,13 @@ fn pl_10_a_replacement_that_cannot_be_created_leaves_the_old_object_current() {
     let planned = project.plan();
     assert_eq!(planned.actions(), ["test_object.a: create then delete (replace_because_cannot_update)"]);
     assert_eq!(errors(&project.apply_plan(planned)), ["no"]);
+    // The deposed object was restored, so no object is deposed.
     assert_eq!(project.recorded(), ["test_object.a"]);
     assert_eq!(project.provider().world().len(), 1);
 }
 
 #[test]
-fn pl_10_a_replacement_half_made_is_tainted_and_the_old_object_deposed() {
+fn pl_10_partly_created_replacement_is_tainted_and_the_old_object_deposed() {
     let script = ResourceScript::new(object()).on_apply(|request, good| {
         let is_bad = request.planned_state.attribute("name").is_some_and(|name| name.as_str() == Some("bad"));
         let mut response = good();
@@ -192,6 +199,7 @@ fn pl_10_a_replacement_half_made_is_tainted_and_the_old_object_deposed() {
     assert_eq!(errors(&project.apply_plan(planned)), ["half way"]);
     assert_eq!(project.recorded(), ["test_object.a tainted", "test_object.a deposed"]);
     project.rewrite(&created_first("better"));
+    // The deposed object of the first attempt is deleted after the new one exists.
     assert_eq!(
         project.apply(),
         ["test_object.a: create then delete (replace_because_tainted)", "test_object.a deposed: delete"]
@@ -201,7 +209,7 @@ fn pl_10_a_replacement_half_made_is_tainted_and_the_old_object_deposed() {
 }
 
 #[test]
-fn pl_12_what_depends_on_an_object_goes_before_it() {
+fn pl_12_dependents_are_destroyed_before_their_dependency() {
     let mut project = project(
         r#"
         resource "test_object" "a" { name = "a" }
@@ -274,6 +282,7 @@ fn lc_29_a_sensitive_value_stays_marked_in_state_and_plan() {
     );
     project.apply();
     let record = project.state.object(&"test_object.b".parse().unwrap(), None).unwrap();
+    // The mark follows the value into an attribute that is not sensitive itself.
     assert_eq!(record.sensitive_attributes.iter().map(ToString::to_string).collect::<Vec<_>>(), [".name", ".secret"]);
     assert!(project.plan().actions().is_empty());
 }
@@ -287,6 +296,7 @@ fn lc_33_an_instance_is_validated_and_planned_then_validated_planned_and_applied
         .into_iter()
         .filter(|operation| matches!(operation, Operation::Validate | Operation::Plan | Operation::Apply))
         .collect();
+    // The second validation of the plan has the values; apply validates and plans once more (LC-03, LC-06).
     assert_eq!(
         about_objects,
         [
@@ -323,6 +333,7 @@ fn lc_10_a_final_plan_that_contradicts_the_first_one_is_refused() {
         let planned = project.plan();
         assert!(!planned.diagnostics.has_errors());
         assert_eq!(errors(&project.apply_plan(planned)), summaries, "{first:?} {last:?}");
+        // A contradiction must stop the call before anything is created.
         assert_eq!(project.provider().world().len(), usize::from(summaries.is_empty()), "nothing is made then");
     }
 }
@@ -355,6 +366,7 @@ fn pl_10_a_replacement_that_is_refused_before_it_begins_leaves_the_old_object_cu
         planned.actions().contains(&"test_object.a: create then delete (replace_because_cannot_update)".to_owned())
     );
     assert_eq!(errors(&project.apply_plan(planned)), ["bad is no name"]);
+    // The provider refuses before the creation begins, so the old object stays current.
     assert_eq!(project.recorded(), ["terraform_data.cause", "test_object.a"], "nothing is deposed");
     assert_eq!(project.provider().world().len(), 1);
 }

@@ -33,12 +33,13 @@ fn pl_24_prevent_destroy_is_true_or_false() {
             "#
         ))
     };
+    // A string that converts to bool is accepted, as everywhere in the language.
     assert!(project("\"true\"").plan().errors().is_empty());
     assert_eq!(project("\"perhaps\"").plan().errors(), ["Invalid lifecycle argument"]);
 }
 
 #[test]
-fn pl_24_what_is_not_known_may_prevent_a_destruction_and_nothing_else() {
+fn pl_24_unknown_prevent_destroy_prevents_only_destruction() {
     let text = |triggers: u8| {
         format!(
             r#"
@@ -91,6 +92,7 @@ fn pl_24_some_instances_of_a_block_are_not_destroyed() {
         ("count = 2".to_owned(), "count = 0".to_owned(), "count.index == 0", Some("Instance cannot be destroyed")),
         ("count = 2".to_owned(), keyed("{}"), r#"each.key == "a""#, Some("Invalid value for prevent_destroy")),
     ];
+    // The first configuration must be able to create all instances without a decision.
     for (before, after, prevent, problem) in cases {
         let mut project = Project::new(&text(&before, if after.contains("{}") { "false" } else { prevent }));
         project.apply();
@@ -102,7 +104,7 @@ fn pl_24_some_instances_of_a_block_are_not_destroyed() {
 }
 
 #[test]
-fn pl_24_some_instances_of_a_block_stay_when_all_is_destroyed() {
+fn pl_24_protected_instances_survive_a_full_destroy() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "a" {
@@ -114,9 +116,10 @@ fn pl_24_some_instances_of_a_block_stay_when_all_is_destroyed() {
     project.apply();
     project.options.mode = Mode::Destroy;
     let planned = project.plan();
-    let told: Vec<String> =
+    let reported: Vec<String> =
         planned.diagnostics.iter().flat_map(|problem| &problem.address).map(ToString::to_string).collect();
-    assert_eq!((planned.diagnostics.len(), told), (1, vec![r#"terraform_data.a["a"]"#.to_owned()]));
+    // The unprotected instance is part of the plan without an error.
+    assert_eq!((planned.diagnostics.len(), reported), (1, vec![r#"terraform_data.a["a"]"#.to_owned()]));
 }
 
 #[test]
@@ -135,6 +138,7 @@ fn pl_11_some_instances_of_a_block_are_created_first() {
     let mut project = Project::new(&text(1));
     project.apply();
     project.rewrite(&text(2));
+    // Each instance decides for itself, so the orders differ within one resource.
     assert_eq!(
         project.apply(),
         [
@@ -159,11 +163,12 @@ fn pl_20_ignored_changes_are_no_changes() {
     let mut project = Project::new(&text(1));
     project.apply();
     project.rewrite(&text(2));
+    // The changed argument is ignored, so the plan is empty.
     assert!(project.plan().actions().is_empty());
 }
 
 #[test]
-fn pl_20_a_part_of_a_value_is_left_alone() {
+fn pl_20_ignored_part_of_a_value_is_not_changed() {
     // What an object had, what it is to get, what is ignored, and what it gets.
     let cases = [
         ("{ a = 1, b = 1 }", "{ a = 2, b = 2 }", "input.a", r#"{"a":1,"b":2}"#),
@@ -202,7 +207,7 @@ fn pl_20_a_part_of_a_value_is_left_alone() {
 }
 
 #[test]
-fn pl_21_a_planned_change_elsewhere_replaces() {
+fn pl_21_planned_change_of_a_trigger_replaces() {
     let text = |input: u8| {
         format!(
             r#"
@@ -224,7 +229,7 @@ fn pl_21_a_planned_change_elsewhere_replaces() {
 }
 
 #[test]
-fn a_trigger_that_there_is_not_is_told_when_its_object_changes() {
+fn missing_trigger_is_reported_when_its_object_changes() {
     let text = |input: u8, trigger: &str| {
         format!(
             r#"
@@ -239,20 +244,21 @@ fn a_trigger_that_there_is_not_is_told_when_its_object_changes() {
             "#
         )
     };
+    // Both ways of naming an instance lead to the same message.
     for trigger in ["terraform_data.a[0].inptu", "terraform_data.a[count.index].inptu"] {
         let mut project = Project::new(&text(1, trigger));
         project.apply();
         assert!(project.plan().diagnostics.is_empty(), "nothing changes");
         project.rewrite(&text(2, trigger));
         let planned = project.plan();
-        let told: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
-        assert_eq!(told, ["Unsupported attribute"; 2], "{trigger}");
+        let reported: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
+        assert_eq!(reported, ["Unsupported attribute"; 2], "{trigger}");
         assert!(planned.diagnostics.iter().all(|problem| problem.detail.ends_with("Did you mean \"input\"?")));
     }
 }
 
 #[test]
-fn pl_24_an_instance_that_its_block_has_lost_is_not_destroyed_either() {
+fn pl_24_prevent_destroy_protects_orphaned_instances() {
     let text = |keys: &str, count: u8, modules: u8, prevent: &str| {
         format!(
             r#"
@@ -283,14 +289,15 @@ fn pl_24_an_instance_that_its_block_has_lost_is_not_destroyed_either() {
         project.rewrite(&text(r#"["a"]"#, 1, 1, prevent));
         let planned = project.plan();
         let address = |problem: &groma_diagnostics::Diagnostic| problem.address.as_ref().map(ToString::to_string);
-        let told: Vec<(&str, Option<String>)> =
+        let reported: Vec<(&str, Option<String>)> =
             planned.diagnostics.iter().map(|problem| (&*problem.summary, address(problem))).collect();
         let refused = "Instance cannot be destroyed";
+        // Orphans by key, by index and by module instance are all protected.
         let gone = ["module.m[1].terraform_data.inside", "terraform_data.counted[1]", r#"terraform_data.keyed["b"]"#];
         for address in gone {
-            assert!(told.contains(&(refused, Some(address.to_owned()))), "{address} in {told:?}");
+            assert!(reported.contains(&(refused, Some(address.to_owned()))), "{address} in {reported:?}");
         }
-        assert_eq!(told.len(), gone.len());
+        assert_eq!(reported.len(), gone.len());
         // Without its block nothing speaks for it.
         project.rewrite("");
         assert!(project.plan().diagnostics.is_empty());

@@ -41,7 +41,7 @@ fn project() -> Project {
 }
 
 #[test]
-fn pl_23_an_object_that_moves_to_another_type_is_made_one_of_it_by_its_provider() {
+fn pl_23_provider_converts_an_object_that_moves_to_another_type() {
     let mut project = project();
     project.apply();
     project.rewrite(&format!("{HEAD}{NEW}"));
@@ -53,7 +53,7 @@ fn pl_23_an_object_that_moves_to_another_type_is_made_one_of_it_by_its_provider(
 }
 
 #[test]
-fn pl_23_a_type_that_takes_no_other_over_says_so() {
+fn pl_23_type_without_move_support_is_reported() {
     let mut project = project();
     project.apply();
     let back = NEW.replace("test_old.a", "test_x.a").replace("test_new", "test_old").replace("test_x", "test_new");

@@ -7,7 +7,7 @@ use groma_engine::Mode;
 use crate::support::Project;
 
 #[test]
-fn pl_23_statements_are_followed_from_the_first_name_on_in_whatever_order_they_are_written() {
+fn pl_23_moved_blocks_are_chained_in_any_order() {
     let mut project = Project::new(r#"resource "terraform_data" "a" { input = 1 }"#);
     project.apply();
     project.rewrite(
@@ -44,12 +44,13 @@ fn pl_23_statements_are_followed_from_the_first_name_on_in_whatever_order_they_a
         }
         "#,
     );
+    // The chain ends at an existing block, so nothing is created or deleted.
     assert!(project.apply().is_empty());
     assert_eq!(project.recorded(), [r#"module.n.terraform_data.e["x"]"#]);
 }
 
 #[test]
-fn pl_23_a_statement_holds_for_every_instance_of_the_module_that_has_it() {
+fn pl_23_moved_block_applies_to_every_instance_of_its_module() {
     let module = r#"resource "terraform_data" "old" { count = 2 }"#;
     let mut project = Project::new(
         r#"
@@ -83,6 +84,7 @@ fn pl_23_a_statement_holds_for_every_instance_of_the_module_that_has_it() {
             }
             "#,
         );
+    // Both moves apply in every instance of both modules.
     assert!(project.apply().is_empty());
     assert_eq!(
         project.recorded(),
@@ -97,6 +99,7 @@ fn pl_23_a_statement_holds_for_every_instance_of_the_module_that_has_it() {
 
 #[test]
 fn pl_23_many_objects_move_one_by_one() {
+    // Enough objects to make a quadratic algorithm noticeable.
     const MANY: usize = 2000;
     let block = |name: &str| format!("resource \"terraform_data\" \"{name}\" {{\n count = {MANY}\n}}\n");
     let mut project = Project::new(&block("a"));
@@ -107,12 +110,13 @@ fn pl_23_many_objects_move_one_by_one() {
         write!(main, "moved {{\n from = terraform_data.a[{at}]\n to = terraform_data.b[{to}]\n}}\n").unwrap();
     }
     project.rewrite(&main);
+    // Every object got another address, and none was changed.
     assert!(project.apply().is_empty());
     assert_eq!(project.recorded().len(), MANY);
 }
 
 #[test]
-fn statements_in_a_circle_are_all_named() {
+fn cyclic_moved_blocks_are_all_named() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "z" {}
@@ -131,15 +135,18 @@ fn statements_in_a_circle_are_all_named() {
         "#,
     );
     let planned = project.plan();
+    // The third move is valid and must not be named.
     assert_eq!(planned.errors(), ["Cyclic dependency in move statements"]);
-    let told = planned.diagnostics.iter().next().unwrap();
+    let problem = planned.diagnostics.iter().next().unwrap();
     assert!(
-        told.detail.ends_with("\n  - terraform_data.a -> terraform_data.b\n  - terraform_data.b -> terraform_data.a")
+        problem
+            .detail
+            .ends_with("\n  - terraform_data.a -> terraform_data.b\n  - terraform_data.b -> terraform_data.a")
     );
 }
 
 #[test]
-fn what_is_still_declared_cannot_have_moved() {
+fn declared_resource_cannot_be_a_move_source() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "a" { count = 2 }
@@ -195,7 +202,7 @@ fn pl_23_objects_of_a_module_instance_that_has_gone_move_to_another() {
 }
 
 #[test]
-fn pl_25_of_several_removed_blocks_about_the_same_address_the_first_one_counts() {
+fn pl_25_first_removed_block_for_an_address_wins() {
     let removed = |destroy: bool| {
         format!("removed {{\n  from = terraform_data.gone\n  lifecycle {{ destroy = {destroy} }}\n}}\n")
     };
@@ -203,6 +210,7 @@ fn pl_25_of_several_removed_blocks_about_the_same_address_the_first_one_counts()
         let mut project = Project::new("resource \"terraform_data\" \"gone\" {}");
         project.apply();
         project.rewrite(&format!("{}{}", removed(first), removed(!first)));
+        // Both orders are tested, so the result depends on the position alone.
         assert_eq!(project.apply(), [format!("terraform_data.gone: {expected} (delete_because_no_resource_config)")]);
     }
 }
@@ -215,7 +223,7 @@ fn a_move_to_the_same_address_is_one_mistake() {
 }
 
 #[test]
-fn pl_23_what_has_no_key_goes_on_from_one_key_to_the_next() {
+fn pl_23_implied_moves_between_instances_with_and_without_key() {
     let single = r#"
         resource "terraform_data" "a" {}
         module "m" { source = "./m" }
@@ -252,7 +260,7 @@ fn pl_23_what_has_no_key_goes_on_from_one_key_to_the_next() {
 }
 
 #[test]
-fn pl_23_what_stands_on_moved_objects_stands_on_them_under_their_new_names() {
+fn pl_23_recorded_dependencies_follow_moved_objects() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "old" {}
@@ -280,11 +288,12 @@ fn pl_23_what_stands_on_moved_objects_stands_on_them_under_their_new_names() {
     let state = &planned.plan.as_ref().unwrap().prior_state;
     let above = state.object(&"terraform_data.above".parse().unwrap(), None).unwrap();
     let on: Vec<String> = above.dependencies.iter().map(ToString::to_string).collect();
+    // Recorded dependencies must be usable with the new configuration.
     assert_eq!(on, ["terraform_data.new", "terraform_data.one", "terraform_data.some"]);
 }
 
 #[test]
-fn pl_23_a_resource_that_a_moved_block_is_about_does_not_move_by_itself() {
+fn pl_23_moved_block_disables_implied_moves_of_its_resource() {
     let plan = |module: &str, moved: &str| {
         let call = r#"module "m" { source = "./m" }"#;
         let one = r#"resource "terraform_data" "n" {}"#;
@@ -309,7 +318,7 @@ fn pl_23_a_resource_that_a_moved_block_is_about_does_not_move_by_itself() {
 }
 
 #[test]
-fn pl_23_what_is_said_of_a_part_counts_before_what_is_said_of_all() {
+fn pl_23_more_specific_moved_block_wins() {
     let block = |from: &str, to: &str| format!("moved {{\n  from = {from}\n  to   = {to}\n}}\n");
     let recorded = |before: &str, now: &str, moved: [String; 2]| {
         let [one, other] = moved;
@@ -320,6 +329,7 @@ fn pl_23_what_is_said_of_a_part_counts_before_what_is_said_of_all() {
             assert!(!project.apply().iter().any(|change| change.contains("delete")));
             project.recorded()
         });
+        // The order of the blocks must not matter.
         assert_eq!(orders[0], orders[1]);
         orders.into_iter().next().unwrap_or_default()
     };
@@ -342,13 +352,14 @@ fn pl_23_what_is_said_of_a_part_counts_before_what_is_said_of_all() {
 }
 
 #[test]
-fn what_is_destroyed_is_not_declared() {
+fn destroy_does_not_check_for_declared_move_sources() {
     let two = r#"resource "terraform_data" "r" { for_each = toset(["a", "b"]) }"#;
     let mut project = Project::new(two);
     project.apply();
     let one = r#"resource "terraform_data" "r" { for_each = toset(["a"]) }"#;
     let moved = "moved {\n  from = terraform_data.r[\"b\"]\n  to   = terraform_data.r[\"a\"]\n}\n";
     project.rewrite(&format!("{one}\n{moved}"));
+    // Everything is destroyed, so what is declared does not matter.
     project.options.mode = Mode::Destroy;
     assert!(project.plan().errors().is_empty());
 }

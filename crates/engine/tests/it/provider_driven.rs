@@ -93,7 +93,7 @@ fn summaries(diagnostics: &Diagnostics) -> Vec<&str> {
 }
 
 #[test]
-fn lc_03_a_provider_is_not_asked_about_a_block_that_does_not_fit_its_schema() {
+fn lc_03_block_that_violates_its_schema_is_not_sent_to_the_provider() {
     let notes = Notes::default();
     let seen = notes.clone();
     let script = script().on_validate(move |request, _| {
@@ -112,7 +112,7 @@ fn lc_03_a_provider_is_not_asked_about_a_block_that_does_not_fit_its_schema() {
 }
 
 #[test]
-fn lc_03_what_only_the_known_configuration_shows_to_be_wrong_is_not_applied() {
+fn lc_03_configuration_that_is_invalid_once_known_is_not_applied() {
     let script = script().on_validate(|request, good| match show(&request.config, "name").as_str() {
         "yes" => ProviderDiagnostic::error("yes is no name", "Take another.").into(),
         _ => good(),
@@ -196,7 +196,7 @@ fn lc_18_what_apply_returns_is_the_next_runs_previous_state_with_private_data_an
 }
 
 #[test]
-fn lc_22_the_same_value_read_back_is_nothing_and_another_one_is_drift() {
+fn lc_22_equal_value_is_no_change_and_another_value_is_drift() {
     let mut project = project(&sized(1), script());
     project.apply();
     let planned = project.plan();
@@ -220,7 +220,7 @@ fn lc_22_the_same_value_read_back_is_nothing_and_another_one_is_drift() {
 }
 
 #[test]
-fn pl_41_only_changed_paths_ask_for_a_replacement_and_one_that_is_not_there_is_the_providers_bug() {
+fn pl_41_only_changed_paths_force_replacement_and_a_missing_path_is_a_provider_bug() {
     let asking = |path: Path| {
         script().on_plan(move |_, good| {
             let mut response = good();
@@ -256,7 +256,7 @@ fn pl_41_only_changed_paths_ask_for_a_replacement_and_one_that_is_not_there_is_t
 }
 
 #[test]
-fn pl_42_a_value_that_means_the_same_keeps_its_prior_form_and_nothing_is_left_to_do() {
+fn pl_42_semantically_equal_value_keeps_its_prior_form() {
     // Names mean the same whatever their case.
     let script = script().on_plan(|request, good| {
         let mut response = good();
@@ -277,7 +277,7 @@ fn pl_42_a_value_that_means_the_same_keeps_its_prior_form_and_nothing_is_left_to
 }
 
 #[test]
-fn pl_43_the_engine_concludes_the_action_whatever_a_provider_would_rather_do() {
+fn pl_43_engine_derives_the_action_from_the_planned_state() {
     // It asks for a replacement each time: that means nothing without an object, and nothing without a change.
     let asking = script().on_plan(|_, good| {
         let mut response = good();
@@ -359,7 +359,7 @@ fn plans_while_making(capabilities: ServerCapabilities) -> Vec<String> {
 }
 
 #[test]
-fn lc_06_a_pure_provider_is_asked_again_only_about_what_was_not_known() {
+fn lc_06_pure_provider_plans_again_only_if_values_were_unknown() {
     assert_eq!(plans_while_making(ServerCapabilities::default()).len(), 2);
     if crate::support::is_over_the_protocol() {
         // It has no word for such providers.

@@ -35,7 +35,7 @@ fn project(main: &str) -> Project {
 }
 
 #[test]
-fn a_function_of_a_provider_is_called_while_planning_and_applying() {
+fn provider_function_is_called_in_plan_and_apply() {
     let mut project = project(
         "output \"loud\" { value = provider::loud::shout(\"hi\") }\nresource \"terraform_data\" \"a\" {\n  input = \
          provider::loud::shout(\"yes\")\n}\noutput \"late\" { value = provider::loud::shout(terraform_data.a.id) }\n",
@@ -52,7 +52,7 @@ fn a_function_of_a_provider_is_called_while_planning_and_applying() {
 }
 
 #[test]
-fn what_is_wrong_with_an_argument_is_told_when_the_configuration_is_checked() {
+fn invalid_function_argument_is_reported_by_validation() {
     assert_eq!(
         errors(&project("output \"x\" { value = provider::loud::shout() }\n").validate()),
         ["Not enough function arguments"]
@@ -64,7 +64,7 @@ fn what_is_wrong_with_an_argument_is_told_when_the_configuration_is_checked() {
 }
 
 #[test]
-fn an_unknown_provider_or_function_is_an_error_that_names_what_there_is() {
+fn unknown_provider_or_function_is_reported_with_the_known_ones() {
     let unknown = project("output \"x\" { value = provider::test::shout(\"a\") }\n").validate();
     assert!(unknown.iter().next().unwrap().detail.contains("loud"));
     let unknown = project("output \"x\" { value = provider::loud::whisper(\"a\") }\n").validate();

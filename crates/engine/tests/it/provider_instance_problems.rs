@@ -3,11 +3,11 @@
 
 use groma_engine::Mode;
 
-use crate::support::labelled::{OBJECTS, PLACES, REQUIRED, errors, managers, only_error, project, set};
+use crate::support::labelled::{OBJECTS, PROVIDER_INSTANCES, REQUIRED, errors, managers, only_error, project, set};
 
 #[test]
-fn a_key_that_there_is_not_is_told_with_those_that_there_are() {
-    let (mut project, _) = project(&format!("{PLACES}{OBJECTS}"));
+fn unknown_key_is_reported_with_the_existing_keys() {
+    let (mut project, _) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     set(&mut project, "objects", &[("one", "zz")]);
     let error = only_error(&mut project);
     assert!(error.starts_with("Provider instance not present: test_object.o[\"one\"] uses"), "{error}");
@@ -20,7 +20,7 @@ fn a_key_that_there_is_not_is_told_with_those_that_there_are() {
 fn a_key_is_known_and_no_secret() {
     let said = |key: &str| {
         let main = format!(
-            "{PLACES}variable \"hidden\" {{\n  default   = \"a\"\n  sensitive = true\n}}\nvariable \"passing\" {{\n  default   = \
+            "{PROVIDER_INSTANCES}variable \"hidden\" {{\n  default   = \"a\"\n  sensitive = true\n}}\nvariable \"passing\" {{\n  default   = \
              \"a\"\n  ephemeral = true\n}}\nresource \"test_object\" \"first\" {{\n  provider = test.by[\"a\"]\n  name = \
              \"first\"\n}}\nresource \"test_object\" \"o\" {{\n  provider = test.by[{key}]\n  name = \"o\"\n}}\n"
         );
@@ -38,8 +38,9 @@ fn a_key_is_known_and_no_secret() {
         assert!(error.starts_with("Invalid provider instance key: ") && error.contains(problem), "{error}");
     }
     // Numbers are texts as elsewhere.
-    let (mut project, _) =
-        project(&format!("{PLACES}resource \"test_object\" \"o\" {{\n  provider = test.by[7]\n  name = \"o\"\n}}\n"));
+    let (mut project, _) = project(&format!(
+        "{PROVIDER_INSTANCES}resource \"test_object\" \"o\" {{\n  provider = test.by[7]\n  name = \"o\"\n}}\n"
+    ));
     set(&mut project, "places", &[("7", "x")]);
     project.apply();
     assert_eq!(managers(&project.state), ["test_object.o: [\"7\"]"]);
@@ -61,12 +62,12 @@ fn the_elements_are_known_and_no_secret() {
     }
     assert_eq!(said("toset([1])"), "Invalid for_each set argument");
     // What a provider is configured with is of one instance.
-    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    let (mut project, notes) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     set(&mut project, "places", &[("a", "x")]);
     set(&mut project, "objects", &[("one", "a")]);
     project.rewrite(&format!(
         "{REQUIRED}{}",
-        format!("{PLACES}{OBJECTS}").replace("\"${each.key}-${each.value}\"", "\"broken\"")
+        format!("{PROVIDER_INSTANCES}{OBJECTS}").replace("\"${each.key}-${each.value}\"", "\"broken\"")
     ));
     assert!(only_error(&mut project).starts_with("Broken label"));
     assert_eq!(notes.take(), ["configure broken"]);
@@ -75,7 +76,7 @@ fn the_elements_are_known_and_no_secret() {
 /// Rules of providers that stay: LC and PL rules say nothing of instances, the oracle is OpenTofu.
 #[test]
 fn a_provider_instance_stays_until_its_objects_are_destroyed() {
-    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    let (mut project, notes) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     project.apply();
     notes.take();
     // Both go at once: there is nobody who could destroy the object.
@@ -101,7 +102,7 @@ fn a_provider_instance_stays_until_its_objects_are_destroyed() {
 
 #[test]
 fn a_provider_block_that_gets_or_loses_its_for_each_says_what_its_objects_need() {
-    let (mut project, _) = project(&format!("{PLACES}{OBJECTS}"));
+    let (mut project, _) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     project.apply();
     let single = "provider \"test\" {\n  alias = \"by\"\n  label = \"single\"\n}\n";
     project.rewrite(&format!("{REQUIRED}{single}"));
@@ -116,7 +117,7 @@ fn a_provider_block_that_gets_or_loses_its_for_each_says_what_its_objects_need()
     project.rewrite(&format!("{REQUIRED}{single}{objects}"));
     project.apply();
     assert_eq!(managers(&project.state), ["test_object.o[\"one\"]: ", "test_object.o[\"two\"]: "]);
-    project.rewrite(&format!("{REQUIRED}{PLACES}"));
+    project.rewrite(&format!("{REQUIRED}{PROVIDER_INSTANCES}"));
     let all = errors(&mut project);
     assert!(all.len() == 2 && all.iter().all(|error| error.contains("before that block had for_each")), "{all:#?}");
     project.rewrite(&format!("{REQUIRED}provider \"test\" {{}}\n"));
@@ -124,20 +125,20 @@ fn a_provider_block_that_gets_or_loses_its_for_each_says_what_its_objects_need()
 }
 
 #[test]
-fn checking_without_values_tells_what_can_never_be() {
+fn validation_without_values_reports_impossible_expressions() {
     let summaries = |main: &str| -> Vec<String> {
         let (project, _) = project(main);
         project.validate().into_iter().map(|problem| problem.summary).collect()
     };
-    assert!(summaries(&format!("{PLACES}{OBJECTS}")).is_empty());
-    let places = PLACES.replace("for_each = var.places", "for_each = [\"a\"]");
-    assert_eq!(summaries(&format!("{places}{OBJECTS}")), ["Invalid for_each argument"]);
-    let places = PLACES.replace("label    =", "lable    =");
-    assert_eq!(summaries(&format!("{places}{OBJECTS}")), ["Unsupported argument"]);
+    assert!(summaries(&format!("{PROVIDER_INSTANCES}{OBJECTS}")).is_empty());
+    let configuration = PROVIDER_INSTANCES.replace("for_each = var.places", "for_each = [\"a\"]");
+    assert_eq!(summaries(&format!("{configuration}{OBJECTS}")), ["Invalid for_each argument"]);
+    let configuration = PROVIDER_INSTANCES.replace("label    =", "lable    =");
+    assert_eq!(summaries(&format!("{configuration}{OBJECTS}")), ["Unsupported argument"]);
 }
 
 #[test]
-fn what_keeps_a_provider_from_being_configured_is_told_once_though_it_manages_what_is_to_go() {
+fn failed_provider_configuration_of_orphans_is_reported_once() {
     let provider = |label: &str| format!("provider \"test\" {{\n  label = \"{label}\"\n}}\n");
     let object = "resource \"test_object\" \"o\" {\n  name = \"o\"\n}\n";
     let (mut project, _) = project(&format!("{}{object}", provider("good")));

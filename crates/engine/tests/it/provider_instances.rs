@@ -7,12 +7,12 @@ use groma_engine::{Action, Deferral, FoundObjects, MissingResources, Mode, Recov
 use groma_state::{Begin, CreateRequest, ObjectStatus, Operation, State};
 use groma_value::{Type, Value, msgpack};
 
-use crate::support::labelled::{OBJECTS, PLACES, REQUIRED, managers, only_error, project, set};
+use crate::support::labelled::{OBJECTS, PROVIDER_INSTANCES, REQUIRED, managers, only_error, project, set};
 use crate::support::{Project, is_over_the_protocol};
 
 #[test]
 fn each_element_is_a_provider_of_its_own() {
-    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    let (mut project, notes) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     assert_eq!(project.apply(), ["test_object.o[\"one\"]: create", "test_object.o[\"two\"]: create"]);
     assert_eq!(notes.take(), ["apply one at a-x", "apply two at b-y", "configure a-x", "configure b-y"]);
     assert_eq!(managers(&project.state), ["test_object.o[\"one\"]: [\"a\"]", "test_object.o[\"two\"]: [\"b\"]"]);
@@ -34,8 +34,8 @@ fn each_element_is_a_provider_of_its_own() {
 }
 
 #[test]
-fn a_saved_plan_is_applied_by_providers_that_are_configured_anew() {
-    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+fn saved_plan_configures_its_providers_again() {
+    let (mut project, notes) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     let plan = project.plan();
     let changes = plan.plan.as_ref().unwrap().changes.iter();
     let providers: Vec<String> = changes.map(|change| change.provider.to_string()).collect();
@@ -47,9 +47,9 @@ fn a_saved_plan_is_applied_by_providers_that_are_configured_anew() {
 }
 
 #[test]
-fn everything_that_uses_a_provider_chooses_an_instance() {
+fn all_users_of_a_provider_select_an_instance() {
     let main = format!(
-        "{PLACES}
+        "{PROVIDER_INSTANCES}
 data \"test_found\" \"d\" {{
   for_each = var.places
   provider = test.by[each.key]
@@ -140,7 +140,7 @@ data "test_found" "p" {
 "#;
 
 #[test]
-fn a_module_is_handed_one_instance_which_goes_on_to_the_modules_in_it() {
+fn provider_instance_passed_to_a_module_is_inherited_by_nested_modules() {
     let call = r#"
 module "m" {
   source    = "./m"
@@ -148,7 +148,7 @@ module "m" {
   providers = { test.inner = test.by[each.value] }
 }
 "#;
-    let (project, notes) = project(&format!("{PLACES}{call}"));
+    let (project, notes) = project(&format!("{PROVIDER_INSTANCES}{call}"));
     let mut project = project.with("m/m.tf", INNER).with("n/n.tf", INNERMOST).with("p/p.tf", INHERITS);
     project.apply();
     for (key, label) in [("one", "[\"a\"]"), ("two", "[\"b\"]")] {
@@ -173,8 +173,8 @@ module "m" {
 }
 
 #[test]
-fn an_object_goes_over_to_the_instance_that_its_block_chooses_now() {
-    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+fn object_moves_to_the_provider_instance_that_its_block_selects() {
+    let (mut project, notes) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     project.apply();
     notes.take();
     set(&mut project, "objects", &[("one", "b"), ("two", "a")]);
@@ -193,10 +193,10 @@ fn an_object_goes_over_to_the_instance_that_its_block_chooses_now() {
 }
 
 #[test]
-fn a_deposed_object_is_destroyed_by_who_made_it() {
+fn deposed_object_is_destroyed_by_the_provider_instance_that_created_it() {
     let object = |name: &str, kind: &str, key: &str| {
         format!(
-            "{PLACES}resource \"test_object\" \"o\" {{\n  provider = test.by[\"{key}\"]\n  name = \"{name}\"\n  kind = \"{kind}\"\n  lifecycle {{\n    \
+            "{PROVIDER_INSTANCES}resource \"test_object\" \"o\" {{\n  provider = test.by[\"{key}\"]\n  name = \"{name}\"\n  kind = \"{kind}\"\n  lifecycle {{\n    \
              create_before_destroy = true\n  }}\n}}\n"
         )
     };
@@ -222,14 +222,14 @@ fn a_deposed_object_is_destroyed_by_who_made_it() {
 #[test]
 fn import_blocks_go_through_the_instance_of_their_resource() {
     let import = "import {\n  for_each = var.objects\n  to       = test_object.o[each.key]\n  id       = each.key\n}\n";
-    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    let (mut project, notes) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     project.apply();
     let ids: Vec<String> =
         project.state.iter().map(|view| view.record.current.as_ref().unwrap().id_json().unwrap().to_string()).collect();
     project.state = State::new("1.15.5");
     let import =
         import.replace("id       = each.key", &format!("id = {{ one = {}, two = {} }}[each.key]", ids[0], ids[1]));
-    project.rewrite(&format!("{REQUIRED}{PLACES}{OBJECTS}{import}"));
+    project.rewrite(&format!("{REQUIRED}{PROVIDER_INSTANCES}{OBJECTS}{import}"));
     notes.take();
     let planned = project.plan();
     let counts = planned.plan.as_ref().unwrap().counts();
@@ -239,9 +239,9 @@ fn import_blocks_go_through_the_instance_of_their_resource() {
 }
 
 #[test]
-fn what_is_not_known_yet_can_be_left_to_a_later_run() {
+fn unknown_change_can_be_deferred() {
     let main = format!(
-        "{PLACES}resource \"test_object\" \"first\" {{\n  provider = test.by[\"a\"]\n  name = \"first\"\n}}\nresource \"test_object\" \"o\" \
+        "{PROVIDER_INSTANCES}resource \"test_object\" \"first\" {{\n  provider = test.by[\"a\"]\n  name = \"first\"\n}}\nresource \"test_object\" \"o\" \
          {{\n  for_each = toset([test_object.first.id])\n  provider = test.by[each.key == \"\" ? \"a\" : \"b\"]\n  name = \"o\"\n}}\nresource \
          \"test_object\" \"p\" {{\n  provider = test.by[test_object.first.id == \"\" ? \"a\" : \"b\"]\n  name = \"p\"\n}}\ndata \
          \"test_found\" \"q\" {{\n  provider = test.by[test_object.first.id == \"\" ? \"a\" : \"b\"]\n  name = \"q\"\n}}\n"
@@ -267,10 +267,10 @@ fn what_is_not_known_yet_can_be_left_to_a_later_run() {
 }
 
 #[test]
-fn what_list_blocks_find_is_written_with_the_instance_that_found_it() {
+fn generated_configuration_names_the_provider_instance_of_the_search() {
     let queries = "list \"test_listed\" \"l\" {\n  for_each = toset([\"a\", \"b\"])\n  provider = test.by[each.key]\n  config {\n    name = \
                    each.key\n  }\n}\n";
-    let (project, notes) = project(PLACES);
+    let (project, notes) = project(PROVIDER_INSTANCES);
     let mut project = project.with("queries.tfquery.hcl", queries);
     project.options.found = FoundObjects::Written;
     let (searched, diagnostics) = project.query();
@@ -284,13 +284,13 @@ fn what_list_blocks_find_is_written_with_the_instance_that_found_it() {
 }
 
 #[test]
-fn a_block_is_written_for_an_import_through_an_instance() {
-    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+fn configuration_is_generated_for_an_import_through_a_provider_instance() {
+    let (mut project, notes) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     project.apply();
     let id = project.state.iter().next().unwrap().record.current.as_ref().unwrap().id_json().unwrap().to_string();
     project.state = State::new("1.15.5");
     let import = format!("import {{\n  to = test_object.g\n  id = {id}\n  provider = test.by[\"b\"]\n}}\n");
-    project.rewrite(&format!("{REQUIRED}{PLACES}{import}"));
+    project.rewrite(&format!("{REQUIRED}{PROVIDER_INSTANCES}{import}"));
     project.options.missing = MissingResources::Generated;
     notes.take();
     let planned = project.plan();
@@ -304,7 +304,7 @@ fn a_block_is_written_for_an_import_through_an_instance() {
 #[test]
 fn a_check_reads_its_data_source_through_an_instance() {
     let main = format!(
-        "{PLACES}check \"c\" {{\n  data \"test_found\" \"d\" {{\n    provider = test.by[\"b\"]\n    name = \"d\"\n  }}\n  assert {{\n    \
+        "{PROVIDER_INSTANCES}check \"c\" {{\n  data \"test_found\" \"d\" {{\n    provider = test.by[\"b\"]\n    name = \"d\"\n  }}\n  assert {{\n    \
          condition = data.test_found.d.found == \"f\"\n    error_message = \"no\"\n  }}\n}}\n"
     );
     let (mut project, notes) = project(&main);
@@ -314,12 +314,12 @@ fn a_check_reads_its_data_source_through_an_instance() {
 }
 
 #[test]
-fn a_creation_that_was_under_way_is_asked_after_at_the_instance_that_was_asked() {
+fn interrupted_creation_is_requested_again_from_the_same_provider_instance() {
     // The protocol does not tell whether a creation may be asked for again.
     if is_over_the_protocol() {
         return;
     }
-    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+    let (mut project, notes) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     let object =
         |id: Value| Value::object([("id", id), ("kind", Value::null(Type::String)), ("name", Value::string("two"))]);
     let encoded = |value: &Value| -> Arc<[u8]> { msgpack::encode(value, &value.ty()).unwrap().into() };
@@ -350,8 +350,8 @@ fn a_creation_that_was_under_way_is_asked_after_at_the_instance_that_was_asked()
 }
 
 #[test]
-fn chosen_instances_looks_and_replacements_go_through_their_providers() {
-    let (mut project, notes) = project(&format!("{PLACES}{OBJECTS}"));
+fn targets_refreshes_and_replacements_use_their_provider_instances() {
+    let (mut project, notes) = project(&format!("{PROVIDER_INSTANCES}{OBJECTS}"));
     project.apply();
     notes.take();
     project.options.targets = vec!["test_object.o[\"two\"]".parse().unwrap()];
@@ -378,7 +378,7 @@ fn chosen_instances_looks_and_replacements_go_through_their_providers() {
 }
 
 #[test]
-fn a_module_with_instances_of_its_own_that_are_all_alike_can_be_switched_off_and_wait() {
+fn module_with_repeated_provider_blocks_can_be_disabled_and_deferred() {
     for above in ["depends_on = [terraform_data.first]", "lifecycle {\n enabled = var.on\n }"] {
         let main = format!(
             "variable \"on\" {{\n  default = true\n}}\nresource \"terraform_data\" \"first\" {{}}\n\

@@ -13,7 +13,7 @@ use groma_value::{Type, Value};
 use crate::support::{Project, found, is_over_the_protocol, object_with};
 
 /// What was told, call by call.
-type Told = Arc<Mutex<Vec<String>>>;
+type Received = Arc<Mutex<Vec<String>>>;
 
 fn object() -> Schema {
     object_with("label", Attribute::optional(Type::String))
@@ -24,12 +24,12 @@ fn meta() -> Schema {
     Schema::new(Block::new(attributes, Vec::<(&str, NestedBlock)>::new()))
 }
 
-fn provider(told: &Told) -> Scripted {
+fn provider(received: &Received) -> Scripted {
     let listener = |call: &'static str| {
-        let told = Arc::clone(told);
+        let received = Arc::clone(received);
         move |meta: &Value| {
             let name = meta.attribute("name").and_then(|name| name.as_str().map(str::to_owned));
-            told.lock().unwrap().push(format!("{call} {}", name.unwrap_or_default()));
+            received.lock().unwrap().push(format!("{call} {}", name.unwrap_or_default()));
         }
     };
     let (planned, applied, read, looked) =
@@ -96,7 +96,7 @@ resource "test_object" "in" {
 }
 "#;
 
-fn project(told: &Told, meta: &str) -> Project {
+fn project(received: &Received, meta: &str) -> Project {
     let main = format!(
         r#"
         terraform {{
@@ -112,64 +112,64 @@ fn project(told: &Told, meta: &str) -> Project {
         }}
         "#
     );
-    Project::with_test(&main, provider(told)).with("child/main.tf", CHILD)
+    Project::with_test(&main, provider(received)).with("child/main.tf", CHILD)
 }
 
 #[test]
-fn each_module_tells_the_provider_its_own() {
-    let told = Told::default();
-    let mut project = project(&told, r#"name = "root""#);
+fn each_module_passes_its_own_provider_meta() {
+    let received = Received::default();
+    let mut project = project(&received, r#"name = "root""#);
     project.apply();
-    let mut first = std::mem::take(&mut *told.lock().unwrap());
+    let mut first = std::mem::take(&mut *received.lock().unwrap());
     first.sort();
     first.dedup();
     assert_eq!(first, ["apply child", "apply root", "plan child", "plan root", "read data root"]);
     project.plan();
-    let mut second = std::mem::take(&mut *told.lock().unwrap());
+    let mut second = std::mem::take(&mut *received.lock().unwrap());
     second.sort();
     assert_eq!(second, ["plan child", "plan root", "read child", "read data root", "read root"]);
 }
 
 #[test]
-fn what_the_provider_does_not_take_is_a_mistake_told_once() {
-    let told = Told::default();
+fn invalid_provider_meta_is_reported_once() {
+    let received = Received::default();
     for (meta, summary) in
         [("nope = 1", "Unsupported argument"), (r#"level = "high""#, "Incorrect attribute value type")]
     {
-        let planned = project(&told, meta).plan();
+        let planned = project(&received, meta).plan();
         let summaries: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
         assert_eq!(summaries, [summary], "{meta}");
         // Who only checks a module tells no provider anything.
-        assert!(project(&told, meta).validate().is_empty());
+        assert!(project(&received, meta).validate().is_empty());
     }
     let script = ResourceScript::new(object());
     let plain = Scripted::new("test").resource("test_object", script).data("test_found", DataScript::new(found()));
-    let planned = project(&told, r#"name = "root""#).scripted(plain).plan();
+    let planned = project(&received, r#"name = "root""#).scripted(plain).plan();
     let summaries: Vec<&str> = planned.diagnostics.iter().map(|problem| &*problem.summary).collect();
     // For the root module and for the child.
     assert_eq!(summaries, ["Provider registry.terraform.io/test/test doesn't support provider_meta"; 2]);
 }
 
 #[test]
-fn a_creation_that_is_asked_for_again_tells_the_same() {
+fn repeated_creation_request_returns_the_same_result() {
     // The protocol does not tell whether a creation may be asked for again.
     if is_over_the_protocol() {
         return;
     }
-    let told = Told::default();
-    let mut project = project(&told, r#"name = "root""#);
+    let received = Received::default();
+    let mut project = project(&received, r#"name = "root""#);
     let begun = Arc::new(Begun::default());
     let planned = project.plan();
     assert!(!project.apply_recorded(planned, Arc::clone(&begun) as Arc<dyn Recorder>).has_errors());
     let in_flight = std::mem::take(&mut *begun.0.lock().unwrap());
     assert_eq!(in_flight.len(), 2);
-    told.lock().unwrap().clear();
+    received.lock().unwrap().clear();
     // Killed before any of it was known, and the module says something else by now.
     project.state = State::default();
     let mut project = project.with("child/main.tf", &CHILD.replace("\"child\"", "\"other\""));
     project.options.recovery = Some(Arc::new(Recovery { in_flight, recorder: Arc::new(Unrecorded) }));
     project.plan();
-    let mut again = std::mem::take(&mut *told.lock().unwrap());
+    let mut again = std::mem::take(&mut *received.lock().unwrap());
     again.retain(|call| call.starts_with("apply"));
     again.sort();
     assert_eq!(again, ["apply child", "apply root"]);

@@ -62,14 +62,14 @@ fn project(main: &str, queries: &str, provider: Scripted) -> Project {
     Project::new(&format!("{HEAD}{main}")).with("queries.tfquery.hcl", queries).scripted(provider)
 }
 
-fn told(searched: &[Searched]) -> Vec<String> {
+fn reported(searched: &[Searched]) -> Vec<String> {
     let names =
         |one: &Searched| one.found.iter().map(|found| found.display_name.clone()).collect::<Vec<_>>().join(", ");
     searched.iter().map(|one| format!("{}: {}", one.address, names(one))).collect()
 }
 
 #[test]
-fn searches_find_as_many_objects_as_are_wanted() {
+fn searches_respect_their_limit() {
     let queries = r#"
         variable "most" { default = 2 }
         locals { what = "web" }
@@ -92,10 +92,10 @@ fn searches_find_as_many_objects_as_are_wanted() {
     "#;
     let (searched, problems) = project("", queries, searching(plenty)).query();
     assert_eq!(errors(&problems), Vec::<String>::new());
-    let told = told(&searched);
-    assert_eq!(told[0].matches("The any").count(), 10, "{told:?}");
+    let reported = reported(&searched);
+    assert_eq!(reported[0].matches("The any").count(), 10, "{reported:?}");
     assert_eq!(
-        told[1..],
+        reported[1..],
         [
             "list.test_object.each[\"a\"]: The a-0",
             "list.test_object.each[\"b\"]: The b-0",
@@ -108,7 +108,7 @@ fn searches_find_as_many_objects_as_are_wanted() {
 }
 
 #[test]
-fn a_search_may_stand_on_another_one_and_on_what_the_state_has() {
+fn search_may_depend_on_another_search_and_on_the_state() {
     let mut project = project(
         "resource \"test_object\" \"kept\" {\n  name = \"kept\"\n}\nresource \"test_object\" \"other\" {}\n",
         r#"
@@ -130,7 +130,7 @@ fn a_search_may_stand_on_another_one_and_on_what_the_state_has() {
     let (searched, problems) = project.query();
     assert_eq!(errors(&problems), Vec::<String>::new());
     assert_eq!(
-        told(&searched),
+        reported(&searched),
         ["list.test_object.first: The test_object-1-0", "list.test_object.second: The test_object-1-0-0"]
     );
     let calls = project.provider().call_texts();
@@ -138,7 +138,7 @@ fn a_search_may_stand_on_another_one_and_on_what_the_state_has() {
 }
 
 #[test]
-fn what_is_not_known_yet_cannot_be_searched_for() {
+fn search_with_unknown_arguments_is_refused() {
     let main = "resource \"test_object\" \"new\" {}\n";
     let list = |arguments: &str| format!("list \"test_object\" \"a\" {{\n  provider = test\n  {arguments}\n}}\n");
     for (arguments, summary) in [
@@ -160,7 +160,7 @@ fn what_is_not_known_yet_cannot_be_searched_for() {
 }
 
 #[test]
-fn query_files_play_no_part_in_plans() {
+fn query_files_are_ignored_in_plans() {
     let mut project = project("", "list \"test_object\" \"a\" {\n  nonsense = true\n}\n", searching(plenty));
     assert_eq!(project.apply(), Vec::<String>::new());
     let (_, problems) = project.query();
@@ -168,7 +168,7 @@ fn query_files_play_no_part_in_plans() {
 }
 
 #[test]
-fn an_error_ends_one_search_and_not_the_others() {
+fn failed_search_does_not_stop_other_searches() {
     let queries = r#"
         list "test_object" "bad" {
           provider = test
@@ -188,7 +188,7 @@ fn an_error_ends_one_search_and_not_the_others() {
     };
     let (searched, problems) = project("", queries, searching(search)).query();
     assert_eq!(errors(&problems), ["Out of reach"]);
-    assert_eq!(told(&searched), ["list.test_object.good: The any-0"]);
+    assert_eq!(reported(&searched), ["list.test_object.good: The any-0"]);
 }
 
 const WRITTEN: &str = r#"
@@ -200,7 +200,7 @@ const WRITTEN: &str = r#"
 "#;
 
 #[test]
-fn blocks_are_written_for_what_is_found() {
+fn configuration_is_generated_for_search_results() {
     let mut project = project("", WRITTEN, searching(plenty));
     project.options.found = FoundObjects::Written;
     let (searched, problems) = project.query();
@@ -217,7 +217,7 @@ fn blocks_are_written_for_what_is_found() {
 }
 
 #[test]
-fn a_provider_writes_the_configuration_itself_where_it_can() {
+fn provider_generates_the_configuration_itself_if_it_can() {
     let provider = searching(plenty).on_generate_config(|request| {
         let id = request.state.attribute("id").unwrap().as_str().unwrap().to_owned();
         let config = Value::object([
@@ -237,7 +237,7 @@ fn a_provider_writes_the_configuration_itself_where_it_can() {
 }
 
 #[test]
-fn a_provider_that_writes_nothing_leaves_a_block_that_says_nothing() {
+fn provider_without_generated_configuration_leaves_an_empty_block() {
     let provider = searching(plenty).on_generate_config(|_| GenerateConfigResponse {
         config: Value::NULL,
         diagnostics: ProviderDiagnostics::new(),
@@ -251,7 +251,7 @@ fn a_provider_that_writes_nothing_leaves_a_block_that_says_nothing() {
 }
 
 #[test]
-fn what_the_arguments_of_a_search_cannot_be_is_told() {
+fn invalid_search_arguments_are_reported() {
     for (argument, summary) in [
         ("include_resource = null", "Invalid \"include_resource\" argument"),
         ("limit = null", "Invalid \"limit\" argument"),
@@ -265,7 +265,7 @@ fn what_the_arguments_of_a_search_cannot_be_is_told() {
 }
 
 #[test]
-fn an_object_that_its_provider_could_not_read_is_found_all_the_same() {
+fn unreadable_search_result_is_still_listed() {
     let provider = searching(|request| {
         let unread = ProviderDiagnostic::warning("Locked", "There is no key.");
         (request.found)(Listed { object: None, diagnostics: unread.into(), ..found("locked", request.detail) });
@@ -287,7 +287,7 @@ fn an_object_that_its_provider_could_not_read_is_found_all_the_same() {
 }
 
 #[test]
-fn a_provider_that_breaks_its_word_about_found_objects_is_named() {
+fn provider_with_invalid_search_results_is_named() {
     type Change = fn(Listed) -> Listed;
     let nameless: Change = |listed| Listed { identity: None, ..listed };
     let other: Change = |listed| Listed { identity: Some(Value::object([("nr", Value::string("1"))])), ..listed };

@@ -112,7 +112,7 @@ fn applied(project: &mut Project, happened: &Arc<Happened>) -> Vec<String> {
 }
 
 #[test]
-fn all_that_came_before_is_taken_down_and_told_when_something_outside_begins() {
+fn pending_results_are_recorded_and_reported_before_external_effects() {
     let happened = Happened::with_room(usize::MAX);
     let mut project = project(&many_and_one(), &happened);
     let events = applied(&mut project, &happened);
@@ -127,7 +127,7 @@ fn all_that_came_before_is_taken_down_and_told_when_something_outside_begins() {
 }
 
 #[test]
-fn nothing_outside_begins_when_what_it_stands_on_could_not_be_taken_down() {
+fn external_effects_do_not_begin_if_earlier_results_cannot_be_recorded() {
     let happened = Happened::with_room(MANY - 1);
     let mut project = project(&many_and_one(), &happened);
     let events = applied(&mut project, &happened);

@@ -15,7 +15,7 @@ fn pl_01_apply_does_exactly_what_the_plan_shows() {
 }
 
 #[test]
-fn pl_03_what_has_no_block_or_key_any_more_goes_and_the_reason_is_told() {
+fn pl_03_orphans_are_deleted_and_the_reason_is_reported() {
     let both = r#"
         resource "terraform_data" "gone" {}
         resource "terraform_data" "counted" { count = 2 }
@@ -44,7 +44,7 @@ fn pl_03_what_has_no_block_or_key_any_more_goes_and_the_reason_is_told() {
 }
 
 #[test]
-fn pl_08_an_object_that_nothing_happens_to_is_in_the_plan_as_no_op() {
+fn pl_08_unchanged_object_is_planned_as_no_op() {
     let mut project = Project::new(r#"resource "terraform_data" "a" {}"#);
     project.apply();
     let planned = project.plan();
@@ -62,7 +62,7 @@ fn pl_09_a_replacement_deletes_first() {
 }
 
 #[test]
-fn pl_22_create_before_destroy_counts_whatever_asks_for_the_replacement() {
+fn pl_22_create_before_destroy_applies_to_every_cause_of_a_replacement() {
     let with = |trigger: u32| {
         format!(
             r#"
@@ -86,7 +86,7 @@ fn pl_22_create_before_destroy_counts_whatever_asks_for_the_replacement() {
 }
 
 #[test]
-fn pl_29_keys_that_only_apply_knows_are_refused() {
+fn pl_29_keys_known_after_apply_are_refused() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "a" {}
@@ -98,7 +98,7 @@ fn pl_29_keys_that_only_apply_knows_are_refused() {
 }
 
 #[test]
-fn rules_of_one_variable_are_told_together_once_what_they_look_at_is_sound() {
+fn rules_of_one_variable_are_reported_together_once_their_references_are_valid() {
     let with = |other: u32| {
         format!(
             "variable \"a\" {{
@@ -121,18 +121,18 @@ fn rules_of_one_variable_are_told_together_once_what_they_look_at_is_sound() {
              }}"
         )
     };
-    let told = |other: u32| {
+    let reported = |other: u32| {
         let planned = Project::new(&with(other)).plan();
         let messages = planned.diagnostics.iter().map(|problem| problem.detail.lines().next().unwrap().to_owned());
         messages.collect::<Vec<_>>()
     };
-    assert_eq!(told(6), ["Too small.", "Smaller than b."]);
-    assert_eq!(told(3), ["Too small itself."]);
+    assert_eq!(reported(6), ["Too small.", "Smaller than b."]);
+    assert_eq!(reported(3), ["Too small itself."]);
 }
 
 /// What a rule itself stands on can only come before it; everything else waits, also where another rule looks at that.
 #[test]
-fn rules_that_look_at_what_is_made_of_their_variable_hold_back_the_rest() {
+fn rules_that_refer_to_users_of_their_variable_delay_the_others() {
     let variables = |value: &str| {
         format!(
             r#"

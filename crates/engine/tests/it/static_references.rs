@@ -20,7 +20,7 @@ fn object() -> Scripted {
 }
 
 /// What is said about an output with this value.
-fn told(expression: &str) -> Vec<String> {
+fn reported(expression: &str) -> Vec<String> {
     let main = format!(
         "resource \"test_object\" \"a\" {{}}\nresource \"test_object\" \"many\" {{\n  count = 1\n}}\noutput \"o\" {{\n  value = {expression}\n}}\n"
     );
@@ -28,7 +28,7 @@ fn told(expression: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_evaluation_does_not_come_to_is_told() {
+fn invalid_references_in_unevaluated_expressions_are_reported() {
     let wrong = [
         "try(test_object.a.nope, 1)",
         "can(test_object.many[0].nope)",
@@ -39,31 +39,31 @@ fn what_evaluation_does_not_come_to_is_told() {
         "try(test_object.a.name.nope, 1)",
     ];
     for expression in wrong {
-        assert_eq!(told(expression), ["Unsupported attribute"], "{expression}");
+        assert_eq!(reported(expression), ["Unsupported attribute"], "{expression}");
     }
     let right =
         ["try(test_object.a.map.nope, 1)", "try(test_object.many[5].name, 1)", "try(test_object.a.list[7].text, 1)"];
     for expression in right {
-        assert_eq!(told(expression), Vec::<String>::new(), "{expression}");
+        assert_eq!(reported(expression), Vec::<String>::new(), "{expression}");
     }
 }
 
 #[test]
-fn what_nested_blocks_are_says_what_is_wrong() {
-    assert_eq!(told("test_object.a.set[0]"), ["Cannot index a set value"]);
-    assert_eq!(told("test_object.a.set.text"), ["Cannot index a set value"]);
-    assert_eq!(told("try(test_object.a.set[0].text, 1)"), ["Cannot index a set value"]);
-    assert_eq!(told("test_object.a.list.text"), ["Invalid operation"]);
-    assert_eq!(told("test_object.a.list[0].nope"), ["Unsupported attribute"]);
-    assert_eq!(told("test_object.a.one[\"text\"]"), ["Invalid index operation"]);
-    assert_eq!(told("test_object.a.one.nope"), ["Unsupported attribute"]);
+fn invalid_access_to_nested_blocks_names_their_nesting() {
+    assert_eq!(reported("test_object.a.set[0]"), ["Cannot index a set value"]);
+    assert_eq!(reported("test_object.a.set.text"), ["Cannot index a set value"]);
+    assert_eq!(reported("try(test_object.a.set[0].text, 1)"), ["Cannot index a set value"]);
+    assert_eq!(reported("test_object.a.list.text"), ["Invalid operation"]);
+    assert_eq!(reported("test_object.a.list[0].nope"), ["Unsupported attribute"]);
+    assert_eq!(reported("test_object.a.one[\"text\"]"), ["Invalid index operation"]);
+    assert_eq!(reported("test_object.a.one.nope"), ["Unsupported attribute"]);
     for right in [
         "test_object.a.list[0].text",
         "test_object.a.list[*].text",
         "test_object.a.one.text",
         "test_object.a.set[*].text",
     ] {
-        assert_eq!(told(right), Vec::<String>::new(), "{right}");
+        assert_eq!(reported(right), Vec::<String>::new(), "{right}");
     }
 }
 
@@ -78,7 +78,7 @@ fn told_in_content(collection: &str, content: &str) -> Vec<String> {
 
 /// They stand in a block that is only made where there is an element, and are looked at then.
 #[test]
-fn in_the_content_of_dynamic_blocks_they_are_told_where_there_is_an_element() {
+fn content_of_dynamic_blocks_is_reported_if_an_element_exists() {
     let wrong = [
         ("test_object.many.name", "Missing resource instance key"),
         ("try(test_object.many.name, \"x\")", "Missing resource instance key"),
@@ -110,7 +110,7 @@ fn in_the_content_of_dynamic_blocks_they_are_told_where_there_is_an_element() {
 
 /// What says how many blocks there are in blocks has to be found before any is made.
 #[test]
-fn collections_inside_of_dynamic_blocks_are_looked_at_even_where_there_is_no_element() {
+fn collections_of_dynamic_blocks_are_checked_without_elements() {
     let wrong = [
         ("try(test_object.many.name, [])", "Missing resource instance key"),
         ("try(test_object.a.nope, [])", "Unsupported attribute"),
@@ -130,7 +130,7 @@ fn collections_inside_of_dynamic_blocks_are_looked_at_even_where_there_is_no_ele
 }
 
 #[test]
-fn the_arguments_of_a_call_that_is_not_made_may_name_anything_of_a_repetition() {
+fn arguments_of_a_disabled_module_call_may_use_any_repetition_value() {
     let project = |count: u8| {
         let main = format!("module \"m\" {{\n  source = \"./m\"\n  count  = {count}\n}}\n");
         let called = "module \"arg\" {\n  source = \"./arg\"\n  x      = each.key\n}\n";
@@ -145,17 +145,17 @@ fn the_arguments_of_a_call_that_is_not_made_may_name_anything_of_a_repetition() 
 }
 
 #[test]
-fn nobody_waits_for_what_a_connection_names_that_no_provisioner_has() {
+fn connection_without_provisioners_creates_no_dependency() {
     let main = |more: &str| {
         format!(
             "resource \"test_object\" \"a\" {{\n  connection {{\n    host = test_object.b.name\n  }}\n{more}}}\n\
              resource \"test_object\" \"b\" {{\n  name = test_object.a.name\n}}\n"
         )
     };
-    let told = |more: &str| errors(&Project::with_test(&main(more), object()).validate());
-    assert_eq!(told(""), Vec::<String>::new());
+    let reported = |more: &str| errors(&Project::with_test(&main(more), object()).validate());
+    assert_eq!(reported(""), Vec::<String>::new());
     assert_eq!(
-        told("  provisioner \"local-exec\" {\n    command = \"true\"\n  }\n"),
+        reported("  provisioner \"local-exec\" {\n    command = \"true\"\n  }\n"),
         ["Cycle: test_object.a, test_object.b"]
     );
 }

@@ -30,6 +30,7 @@ fn od_09_create_before_destroy_spreads_from_what_a_target_leaves_out() {
         let mut project = replaced_below_create_before_destroy();
         project.options.targets = vec![target.parse().unwrap()];
         let planned = project.plan().actions();
+        // The setting of an untargeted dependent still decides, because its object needs the old one.
         assert!(planned[0].starts_with("terraform_data.base: create then delete"), "{target}: {planned:?}");
     }
 }
@@ -91,23 +92,26 @@ fn in_modules(names: &str, count: u8) -> Project {
 }
 
 fn changed(before: &State, mut project: Project, target: &str) -> Vec<String> {
+    // A copy of the state, since each case starts from the same objects.
     project.state = groma_state::file::read(&groma_state::file::write(before)).unwrap();
     project.options.targets = vec![target.parse().unwrap()];
     project.plan().actions()
 }
 
 #[test]
-fn pl_64_a_module_instance_is_not_all_of_them() {
+fn pl_64_target_of_a_module_instance_excludes_the_others() {
     let mut project = in_modules("\"a\", \"b\"", 1);
     project.apply();
     let new = |target| changed(&project.state, in_modules("\"a\", \"b\", \"c\"", 1), target);
-    assert_eq!(new("module.m[\"a\"]"), [""; 0], "q of one instance stands on p of that instance");
+    // Nothing is new in the targeted instance.
+    assert_eq!(new("module.m[\"a\"]"), [""; 0], "q of each instance depends on p of the same instance");
     assert_eq!(
         new("module.m[\"c\"]"),
         ["module.m[\"c\"].terraform_data.p[0]: create", "module.m[\"c\"].terraform_data.q: create"]
     );
     assert_eq!(new("terraform_data.top").len(), 4 - 2, "all of what is depended on");
     let fewer = |target| changed(&project.state, in_modules("\"b\"", 1), target);
+    // The removed instance is not a dependency of the target.
     assert_eq!(fewer("module.m[\"b\"]"), [""; 0], "what nobody named stays");
     let gone = |names: &[&str]| -> Vec<String> {
         names
@@ -115,12 +119,13 @@ fn pl_64_a_module_instance_is_not_all_of_them() {
             .map(|name| format!("module.m[\"a\"].terraform_data.{name}: delete (delete_because_no_module)"))
             .collect()
     };
+    // A target that only the state knows selects its orphans.
     assert_eq!(fewer("module.m[\"a\"]"), gone(&["p[0]", "q"]));
     assert_eq!(fewer("terraform_data.top"), gone(&["p[0]", "q"]), "it is no part of what is depended on any more");
 }
 
 #[test]
-fn pl_64_destroying_a_module_instance_leaves_the_others() {
+fn pl_64_destroy_of_a_module_instance_keeps_the_others() {
     let mut project = in_modules("\"a\", \"b\"", 1);
     project.apply();
     let destroyed = |names: &str| {
@@ -135,13 +140,13 @@ fn pl_64_destroying_a_module_instance_leaves_the_others() {
         "module.m[\"a\"].terraform_data.q: delete",
         "terraform_data.top: delete",
     ];
-    assert_eq!(destroyed("\"a\", \"b\""), gone, "q of b stands on p of b, top on all of the module");
-    assert_eq!(destroyed("\"b\""), gone, "as well where it is no part of the configuration any more");
-    assert_eq!(destroyed("\"a\""), gone, "what is left over of b stays");
+    assert_eq!(destroyed("\"a\", \"b\""), gone, "q of b depends on p of b, and top on the whole module");
+    assert_eq!(destroyed("\"b\""), gone, "also if it is no longer in the configuration");
+    assert_eq!(destroyed("\"a\""), gone, "orphans of b are kept");
 }
 
 /// Module instances with resources that stand on each other: in the same module, in one below it, and in another one beside.
-fn in_modules_below_and_beside(names: &str) -> Project {
+fn in_nested_and_sibling_modules(names: &str) -> Project {
     Project::new(&format!(
         r#"
         module "m" {{
@@ -173,11 +178,11 @@ fn in_modules_below_and_beside(names: &str) -> Project {
 }
 
 #[test]
-fn pl_64_destroying_in_one_module_instance_takes_along_what_stands_on_it_and_no_more() {
-    let mut project = in_modules_below_and_beside("\"a\", \"b\"");
+fn pl_64_destroy_in_one_module_instance_includes_only_its_dependents() {
+    let mut project = in_nested_and_sibling_modules("\"a\", \"b\"");
     project.apply();
     let destroyed = |names: &str, target: &str| {
-        let mut partial = in_modules_below_and_beside(names);
+        let mut partial = in_nested_and_sibling_modules(names);
         partial.options.mode = Mode::Destroy;
         let mut actions = changed(&project.state, partial, target);
         actions.sort();
@@ -186,33 +191,30 @@ fn pl_64_destroying_in_one_module_instance_takes_along_what_stands_on_it_and_no_
     let of = |module: &str| {
         ["module.below[0].r", "module.below[1].r", "p", "q"].map(|name| format!("module.m[\"{module}\"].{name}"))
     };
-    let beside = ["module.beside[0].r".to_owned(), "module.beside[1].r".to_owned()];
+    let siblings = ["module.beside[0].r".to_owned(), "module.beside[1].r".to_owned()];
     let both = "\"a\", \"b\"";
-    let all_of = |names: &[&str]| [beside.to_vec(), names.iter().flat_map(|name| of(name)).collect()].concat();
+    let all_of = |names: &[&str]| [siblings.to_vec(), names.iter().flat_map(|name| of(name)).collect()].concat();
     // An output of the call is one of all instances, as far as anybody knows.
     assert_eq!(destroyed(both, "module.m[\"a\"].terraform_data.p"), all_of(&["a"]));
     assert_eq!(destroyed(both, "module.m[\"b\"].terraform_data.p"), all_of(&["b"]));
     assert_eq!(destroyed(both, "module.m[\"a\"].terraform_data.q"), ["module.m[\"a\"].q"]);
-    assert_eq!(destroyed("\"b\"", "module.m[\"b\"].terraform_data.p"), all_of(&["b"]), "what is left over of a stays");
-    assert_eq!(
-        destroyed("\"b\"", "module.m[\"a\"].terraform_data.p"),
-        all_of(&["a"]),
-        "what is left over goes as well"
-    );
+    assert_eq!(destroyed("\"b\"", "module.m[\"b\"].terraform_data.p"), all_of(&["b"]), "orphans of a are kept");
+    assert_eq!(destroyed("\"b\"", "module.m[\"a\"].terraform_data.p"), all_of(&["a"]), "orphans are deleted as well");
 }
 
 #[test]
-fn pl_64_what_is_too_many_of_a_dependency_goes() {
+fn pl_64_surplus_instances_of_a_dependency_are_deleted() {
     let mut project = in_modules("\"a\"", 2);
     project.apply();
     let fewer = |target| changed(&project.state, in_modules("\"a\"", 1), target);
     let last = "module.m[\"a\"].terraform_data.p[1]: delete (delete_because_count_index)";
+    // Only the surplus instance that the target depends on is deleted.
     assert_eq!(fewer("module.m[\"a\"].terraform_data.q"), [last]);
     assert_eq!(fewer("module.m[\"a\"].terraform_data.p[0]"), [""; 0]);
 }
 
 #[test]
-fn pl_64_destroying_a_target_takes_what_depends_on_it_and_not_what_it_needs() {
+fn pl_64_destroy_of_a_target_includes_dependents_and_not_dependencies() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "a" {}

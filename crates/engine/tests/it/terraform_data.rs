@@ -38,7 +38,7 @@ fn an_output_with_a_type_gets_the_defaults_of_its_attributes() {
 }
 
 #[test]
-fn an_output_that_the_plan_did_not_know_keeps_its_zero_below_zero() {
+fn unknown_output_keeps_negative_zero() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "it" { input = -0 }
@@ -54,7 +54,7 @@ fn an_output_that_the_plan_did_not_know_keeps_its_zero_below_zero() {
 }
 
 #[test]
-fn pl_02_pl_03_instances_come_and_go_with_count_and_for_each() {
+fn pl_02_pl_03_instances_follow_count_and_for_each() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "c" {
@@ -110,7 +110,7 @@ fn pl_40_a_changed_trigger_replaces() {
 }
 
 #[test]
-fn pl_23_moved_blocks_rename_without_touching() {
+fn pl_23_moved_blocks_rename_without_changes() {
     let mut project = Project::new(r#"resource "terraform_data" "a" { input = 1 }"#);
     project.apply();
     project.rewrite(
@@ -176,7 +176,7 @@ fn modules_are_planned_for_each_of_their_instances() {
 }
 
 #[test]
-fn pl_62_destroy_takes_everything_away() {
+fn pl_62_destroy_deletes_everything() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "a" { input = 1 }
@@ -199,11 +199,11 @@ fn pl_60_the_replace_option_replaces_one_instance() {
     project.options.replace = vec!["terraform_data.a[7]".parse().unwrap()];
     let planned = project.plan();
     assert!(planned.actions().is_empty());
-    assert_eq!(planned.diagnostics.len(), 1, "a slip is told");
+    assert_eq!(planned.diagnostics.len(), 1, "the typo is reported");
 }
 
 #[test]
-fn pl_63_without_refresh_the_state_is_taken_for_true() {
+fn pl_63_without_refresh_the_state_is_trusted() {
     let mut project = Project::new(r#"resource "terraform_data" "a" { input = 1 }"#);
     project.apply();
     project.options.refresh = Refresh::Trust;
@@ -265,7 +265,7 @@ fn destroying_nothing_needs_no_values() {
 }
 
 #[test]
-fn pl_25_a_removed_block_can_leave_the_object_alone() {
+fn pl_25_removed_block_can_keep_the_object() {
     let mut project = Project::new(r#"resource "terraform_data" "kept" {}"#);
     project.apply();
     project.rewrite(
@@ -281,7 +281,7 @@ fn pl_25_a_removed_block_can_leave_the_object_alone() {
 }
 
 #[test]
-fn a_variable_without_a_value_is_told_also_by_the_engine_alone() {
+fn variable_without_a_value_is_reported_by_the_engine() {
     let mut project = Project::new("variable \"name\" {}\nresource \"terraform_data\" \"a\" { input = var.name }");
     assert_eq!(project.plan().errors(), ["No value for required variable"]);
 }
@@ -300,7 +300,7 @@ fn placement(project: &Project) -> (Vec<String>, bool) {
 }
 
 #[test]
-fn what_an_object_depends_on_is_recorded_though_nothing_changes_it() {
+fn dependencies_of_an_unchanged_object_are_recorded() {
     let free = r#"
         resource "terraform_data" "a" {}
         resource "terraform_data" "b" {}
@@ -359,7 +359,7 @@ fn whether_there_is_an_instance_depends_on_nothing_secret() {
 }
 
 #[test]
-fn pl_65_a_large_plan_is_carried_out_from_its_file_as_it_was_made() {
+fn pl_65_large_saved_plan_is_applied_as_planned() {
     let mut project = Project::new(
         r#"
         resource "terraform_data" "many" {

@@ -16,7 +16,7 @@ use crate::support::{Project, errors, object_with};
 
 /// What people were told: how many changes began, how many ended, and how many provisioners came to their end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Told {
+struct Reported {
     begun: usize,
     ended: usize,
     provisioned: usize,
@@ -25,7 +25,7 @@ struct Told {
 }
 
 #[derive(Default)]
-struct Listener(Mutex<Told>);
+struct Listener(Mutex<Reported>);
 
 impl Listener {
     fn ended(&self) {
@@ -35,9 +35,9 @@ impl Listener {
 
 impl Hooks for Listener {
     fn apply_start(&self, _: &Subject, _: Doing) {
-        let mut told = self.0.lock().unwrap();
-        told.begun += 1;
-        told.unprovisioned = told.unprovisioned.max(told.begun - told.provisioned);
+        let mut reported = self.0.lock().unwrap();
+        reported.begun += 1;
+        reported.unprovisioned = reported.unprovisioned.max(reported.begun - reported.provisioned);
     }
 
     fn provision_complete(&self, _: &ResourceInstance, _: &str) {
@@ -104,20 +104,20 @@ fn updates_that_wait_for_their_turn_never_begin_once_the_run_is_to_stop() {
     assert_eq!(errors(&project.apply_plan(planned)), ["execution halted"]);
     let done = applies(&project);
     assert!((1..=3).contains(&done), "{done}");
-    let told = *listener.0.lock().unwrap();
-    assert_eq!((told.begun, told.ended), (done, done));
+    let reported = *listener.0.lock().unwrap();
+    assert_eq!((reported.begun, reported.ended), (done, done));
 }
 
 #[test]
-fn what_waits_to_be_replaced_is_no_deposed_object_when_the_run_is_stopped() {
+fn object_awaiting_replacement_is_not_deposed_by_a_stopped_run() {
     let (mut project, listener) = stopped();
     project.rewrite(&many("new"));
     let planned = project.plan();
     assert_eq!(planned.actions().len(), 25);
     assert_eq!(errors(&project.apply_plan(planned)), ["execution halted"]);
-    let (made, told) = (applies(&project), *listener.0.lock().unwrap());
+    let (made, reported) = (applies(&project), *listener.0.lock().unwrap());
     assert!((1..=3).contains(&made), "{made}");
-    assert_eq!((told.begun, told.ended), (made, made));
+    assert_eq!((reported.begun, reported.ended), (made, made));
     let recorded = project.recorded();
     let deposed = recorded.iter().filter(|line| line.ends_with("deposed")).count();
     assert_eq!((recorded.len() - deposed, deposed), (25, made), "{recorded:?}");
@@ -130,9 +130,9 @@ fn deletions_that_wait_for_their_turn_never_begin_once_the_run_is_to_stop() {
     let planned = project.plan();
     assert_eq!(planned.actions().len(), 25);
     assert_eq!(errors(&project.apply_plan(planned)), ["execution halted"]);
-    let (gone, told) = (applies(&project), *listener.0.lock().unwrap());
+    let (gone, reported) = (applies(&project), *listener.0.lock().unwrap());
     assert!((1..=3).contains(&gone), "{gone}");
-    assert_eq!((told.begun, told.ended, project.state.len()), (gone, gone, 25 - gone));
+    assert_eq!((reported.begun, reported.ended, project.state.len()), (gone, gone, 25 - gone));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn an_object_keeps_its_turn_while_its_provisioners_run() {
     let listener = Arc::new(Listener::default());
     project.hooks = Arc::clone(&listener) as Arc<dyn Hooks>;
     project.apply();
-    assert_eq!(*listener.0.lock().unwrap(), Told { begun: 12, ended: 12, provisioned: 12, unprovisioned: 2 });
+    assert_eq!(*listener.0.lock().unwrap(), Reported { begun: 12, ended: 12, provisioned: 12, unprovisioned: 2 });
 }
 
 /// Asks the run to stop when people are told of the first change: while the walk is awake.
@@ -159,7 +159,7 @@ impl Hooks for Impatient {
 }
 
 #[test]
-fn providers_hear_of_a_request_to_stop_that_comes_while_the_walk_is_awake() {
+fn stop_request_during_the_walk_reaches_providers() {
     let (cancellation, never) = (Cancellation::new(), Arc::new(Mutex::new(false)));
     let mut project = Project::with_test("", slow(cancellation.clone(), never));
     project.hooks = Arc::new(Impatient(cancellation.clone()));

@@ -1,4 +1,4 @@
-//! Fields that hold many values.
+//! Fields that hold collections.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -9,13 +9,13 @@ use groma_value::{Kind, Path, PathStep, Type, Value};
 use super::field::unfit;
 use super::{BlockField, Field, FieldShape, Model, ModelError};
 
-/// The elements of a set, each once, in the order of the language.
+/// The elements of a set, without duplicates, in the order of the language.
 ///
 /// For elements that have no order and no hash in Rust, such as models; [`BTreeSet`] and [`HashSet`] work too.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Set<T>(pub Vec<T>);
 
-/// None, whatever the elements are.
+/// Creates an empty set, without requirements on the type of elements.
 impl<T> Default for Set<T> {
     fn default() -> Self {
         Self(Vec::new())
@@ -44,7 +44,7 @@ fn elements<T: Field, C: FromIterator<T>>(values: &[Value], path: &mut Path) -> 
     each.collect()
 }
 
-/// Elements of a set have no position: an error is about the set.
+/// Elements of a set have no index, so errors refer to the set.
 fn set_elements<T: Field, C: FromIterator<T>>(value: &Value, path: &mut Path) -> Result<C, ModelError> {
     let Kind::Set(values) = value.kind() else { return Err(unfit(value, "a set", path)) };
     values.iter().map(|value| T::from_value(value, path)).collect()
@@ -168,6 +168,7 @@ impl<M: Model> BlockField for Set<M> {
     const NESTING: Nesting = Nesting::Set;
 }
 
+// An optional block is one with the nesting mode `Single`; a model itself is `Group`, which is never null.
 impl<M: Model> BlockField for Option<M> {
     type Model = M;
     const NESTING: Nesting = Nesting::Single;

@@ -12,19 +12,20 @@ use crate::schema::{Attribute, NestedBlock, Validator, ValidatorRequest};
 
 /// The attribute type of a field.
 pub enum FieldShape {
-    /// As a value of a type.
+    /// A value of a type.
     Plain(Type),
-    /// As one nested object.
+    /// One nested object with attributes of its own.
     Object(Vec<(Name, Attribute)>),
-    /// As nested objects in a collection.
+    /// Nested objects in a collection.
     Nested(ObjectNesting, Vec<(Name, Attribute)>),
 }
 
 impl FieldShape {
-    /// A collection of what has this shape; `ty` is its type.
+    /// Returns the attribute type of a collection of this; `ty` is the type of the collection.
     pub(super) fn inside(self, nesting: ObjectNesting, ty: Type) -> Self {
         match self {
             Self::Object(attributes) => Self::Nested(nesting, attributes),
+            // Schemas know nested attributes of one level of collections only; deeper ones are plain types.
             Self::Plain(_) | Self::Nested(..) => Self::Plain(ty),
         }
     }
@@ -32,16 +33,16 @@ impl FieldShape {
 
 /// A type for the fields of a model.
 pub trait Field: Sized + 'static {
-    /// Whether it can hold null.
+    /// Whether the field can hold null.
     const HOLDS_NULL: bool = false;
-    /// Whether it can hold a value that is known after apply only.
+    /// Whether the field can hold an unknown value.
     const HOLDS_UNKNOWN: bool = false;
-    /// Whether its elements can be null, where it is a list.
+    /// Whether the elements of a list can be null.
     const ELEMENTS_HOLD_NULL: bool = false;
-    /// Whether its elements can be known after apply only, where it is a list.
+    /// Whether the elements of a list can be unknown.
     const ELEMENTS_HOLD_UNKNOWN: bool = false;
 
-    /// The type of its values.
+    /// Returns the type of the values.
     fn ty() -> Type;
 
     /// Returns the attribute type.
@@ -52,11 +53,11 @@ pub trait Field: Sized + 'static {
     /// Converts the field to a value.
     fn to_value(&self) -> Value;
 
-    /// The field for `value`, which is at `path`.
+    /// Converts the value at `path` to a field.
     ///
     /// # Errors
     ///
-    /// It cannot hold the value.
+    /// Fails if the field cannot hold the value.
     fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError>;
 }
 
@@ -68,18 +69,19 @@ pub trait BlockField: Field {
     const NESTING: Nesting;
 }
 
-/// The attribute that a field of the type `T` is declared as; optional until something else is said.
+/// Returns the attribute for a field of the type `T`, optional by default.
 pub fn attribute<T: Field>() -> Attribute {
     match T::shape() {
         FieldShape::Plain(ty @ (Type::String | Type::Bool | Type::Dynamic)) => Attribute::new(ty),
-        // A number can be too large for the field, an element null: better said of the configuration than of the provider.
+        // A number can be too large for the field, an element null: better said of the configuration than of the
+        // provider.
         FieldShape::Plain(ty) => Attribute::new(ty).validator(Fits::<T>(PhantomData)),
         FieldShape::Object(attributes) => Attribute::nested(ObjectNesting::Single, attributes),
         FieldShape::Nested(nesting, attributes) => Attribute::nested(nesting, attributes),
     }
 }
 
-/// That the field can hold what is configured.
+/// A validator that requires a value that the field can hold.
 struct Fits<T>(PhantomData<fn() -> T>);
 
 impl<T: Field> Validator for Fits<T> {
@@ -88,6 +90,7 @@ impl<T: Field> Validator for Fits<T> {
     }
 
     fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
+        // The unknown part may become a value that fits.
         if !request.value.is_wholly_known() {
             return ProviderDiagnostics::new();
         }
@@ -98,9 +101,10 @@ impl<T: Field> Validator for Fits<T> {
     }
 }
 
-/// The nested block that a field of the type `T` is declared as.
+/// Returns the nested block type for a field of the type `T`.
 pub fn block<T: BlockField>() -> NestedBlock {
     let mut block = NestedBlock::new(T::NESTING, T::Model::attributes());
+    // Blocks may contain further blocks, unlike nested attributes.
     for (name, inner) in T::Model::blocks() {
         block = block.block(name, inner);
     }
@@ -108,8 +112,9 @@ pub fn block<T: BlockField>() -> NestedBlock {
     if description.is_empty() { block } else { block.described(description) }
 }
 
-/// The error about a value that is not what the field wants.
+/// Creates the error for a value that the field cannot hold.
 pub(super) fn unfit(value: &Value, wanted: &str, path: &Path) -> ModelError {
+    // Two texts: the message names the Rust type for the developer, the demand says what a user can do.
     let message = if value.is_null() {
         format!("the value is null, and the field wants {wanted}: declare it as Option<...>")
     } else if !value.is_known() {
@@ -163,7 +168,7 @@ impl Field for Number {
     }
 }
 
-/// A value of any type, with null and unknown as they are.
+/// A value of any type, including null and unknown values.
 impl Field for Value {
     const HOLDS_NULL: bool = true;
     const HOLDS_UNKNOWN: bool = true;

@@ -4,7 +4,7 @@ use groma_value::{Path, Type, Value};
 
 use super::{Field, FieldShape, ModelError};
 
-/// An attribute value in all states that planning knows.
+/// An attribute value that may be null or unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Maybe<T> {
     /// The value is null.
@@ -17,7 +17,7 @@ pub enum Maybe<T> {
 }
 
 impl<T> Maybe<T> {
-    /// The value, when it is known and not null.
+    /// Returns the value if it is known and not null.
     pub fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),
@@ -25,7 +25,7 @@ impl<T> Maybe<T> {
         }
     }
 
-    /// The value itself, when it is known and not null.
+    /// Returns the owned value if it is known and not null.
     pub fn into_known(self) -> Option<T> {
         match self {
             Self::Known(value) => Some(value),
@@ -33,7 +33,7 @@ impl<T> Maybe<T> {
         }
     }
 
-    /// Whether it is known after apply only.
+    /// Whether the value is unknown.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown)
     }

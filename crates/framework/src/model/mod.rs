@@ -46,15 +46,16 @@
 //! # What fields say
 //!
 //! Without a word a field is required when its type holds no null, and optional when it does. `#[attribute(...)]` takes
-//! `required`, `optional`, `computed` (with `optional`: what the configuration does not set, the provider chooses), `sensitive`,
-//! `write_only`, `force_new` (a change needs a new object; `requires_replace` says the same), `use_state_for_unknown`,
-//! `default = ...`, `validator = ...` and `modifier = ...` (any number of times), `equality = ...`, and `name`, `description`
-//! and `deprecated` with a text. A doc comment is the description. `#[block(...)]` makes the field a nested block: a model
-//! (always there), an `Option`, a `Vec`, a `Set` or a map of one; it takes `min`, `max`, `validator`, `modifier`, `name`,
-//! `description` and `deprecated`. `#[model(version = ...)]` on the struct is the version of the shape of stored objects.
+//! `required`, `optional`, `computed` (with `optional`: what the configuration does not set, the provider chooses),
+//! `sensitive`, `write_only`, `force_new` (a change needs a new object; `requires_replace` says the same),
+//! `use_state_for_unknown`, `default = ...`, `validator = ...` and `modifier = ...` (any number of times), `equality =
+//! ...`, and `name`, `description` and `deprecated` with a text. A doc comment is the description. `#[block(...)]`
+//! makes the field a nested block: a model (always there), an `Option`, a `Vec`, a `Set` or a map of one; it takes
+//! `min`, `max`, `validator`, `modifier`, `name`, `description` and `deprecated`. `#[model(version = ...)]` on the
+//! struct is the version of the shape of stored objects.
 //!
-//! What cannot work is an error of the compiler: a computed attribute whose field cannot hold an unknown value, an optional
-//! one whose field cannot hold null. A model must not contain itself.
+//! What cannot work is an error of the compiler: a computed attribute whose field cannot hold an unknown value, an
+//! optional one whose field cannot hold null. A model must not contain itself.
 
 mod collections;
 mod field;
@@ -75,13 +76,13 @@ use crate::schema::{Attribute, NestedBlock, ResourceSchema, SchemaBuilder};
 
 /// A struct that represents an object. Derive it; see the [module](self).
 pub trait Model: Field {
-    /// Its attributes, by name.
+    /// Returns the attributes by name.
     fn attributes() -> Vec<(Name, Attribute)>;
 
-    /// Its nested blocks, by name.
+    /// Returns the nested blocks by name.
     fn blocks() -> Vec<(Name, NestedBlock)>;
 
-    /// The type of its values.
+    /// Returns the type of the values.
     fn object_type() -> &'static Arc<ObjectType>;
 
     /// Returns the description in Markdown; may be empty.
@@ -89,12 +90,12 @@ pub trait Model: Field {
         ""
     }
 
-    /// The version of the shape of stored objects.
+    /// Returns the schema version of stored objects.
     fn version() -> u64 {
         0
     }
 
-    /// The schema, to be built or to be added to.
+    /// Returns the schema, to be extended or built.
     fn schema() -> SchemaBuilder {
         let mut schema = SchemaBuilder::new().version(Self::version()).described(Self::description());
         for (name, attribute) in Self::attributes() {
@@ -106,11 +107,11 @@ pub trait Model: Field {
         schema
     }
 
-    /// The struct for `object`.
+    /// Converts `object` to the struct.
     ///
     /// # Errors
     ///
-    /// The object is null or unknown, or a field cannot represent its value.
+    /// Fails if the object is null or unknown, or if a field cannot hold its value.
     fn of(object: &Value) -> Result<Self, ModelError> {
         Self::from_value(object, &mut Path::root())
     }
@@ -123,6 +124,7 @@ pub trait Model: Field {
 
 fn mismatches(own: &ObjectType, theirs: &Type, prefix: &str) -> Vec<SchemaProblem> {
     let problem = |name: &str, message: String| SchemaProblem { path: format!("{prefix}{name}"), message };
+    // Not an object at all: the caller reports the type as a whole.
     let Some(theirs) = theirs.as_object() else { return Vec::new() };
     let mut found = Vec::new();
     for (name, ty) in own.iter() {
@@ -130,6 +132,7 @@ fn mismatches(own: &ObjectType, theirs: &Type, prefix: &str) -> Vec<SchemaProble
             None => found.push(problem(name, "the model has it, and the schema does not".into())),
             Some(other) if other == ty => {}
             Some(other) => match (ty, other) {
+                // Differences inside nested objects are reported with their own path.
                 (Type::Object(inner), Type::Object(_)) => {
                     found.extend(mismatches(inner, other, &format!("{prefix}{name}.")));
                 }
@@ -140,12 +143,13 @@ fn mismatches(own: &ObjectType, theirs: &Type, prefix: &str) -> Vec<SchemaProble
             },
         }
     }
+    // An attribute without a field would be null in every object that the provider returns.
     let missing = theirs.iter().filter(|(name, _)| own.attribute(name).is_none());
     found.extend(missing.map(|(name, _)| problem(name, "the schema has it, and the model does not".into())));
     found
 }
 
-/// A value that a field cannot hold. The value itself is not told: it may be a secret.
+/// The error for a value that a field cannot hold. It does not contain the value, which may be a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelError {
     /// The path in the object.
@@ -157,7 +161,7 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// A problem with the value at `path`.
+    /// Creates the error for the value at `path`.
     pub fn new(path: &Path, message: impl Into<String>) -> Self {
         Self { path: path.clone(), message: message.into(), demand: "is not what the provider can work with".into() }
     }
@@ -182,7 +186,7 @@ impl From<ModelError> for ProviderDiagnostic {
     }
 }
 
-/// The values of an object that is there.
+/// The attribute values of an object that is neither null nor unknown.
 pub struct Parts<'a> {
     object: ObjectView<'a>,
     /// Whether the values are in the order of the model's names.
@@ -194,9 +198,10 @@ impl<'a> Parts<'a> {
     ///
     /// # Errors
     ///
-    /// There is no object, or nobody knows yet.
+    /// Fails if the object is null or unknown.
     pub fn of(value: &'a Value, ty: &ObjectType, path: &Path) -> Result<Self, ModelError> {
         match value.as_object() {
+            // Equal shapes have the same names in the same order, so values can be taken by position.
             Some(object) => Ok(Self { object, aligned: object.shape() == ty.shape() }),
             None if value.is_null() => Err(ModelError::new(path, "there is no object, and the field needs one")),
             None if !value.is_known() => Err(ModelError::new(path, "the object is known after apply only")),
@@ -204,16 +209,18 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The field `name`, which is the one at `position` in the order of the names.
+    /// Converts the field `name`, whose index in the sorted names is `position`.
     ///
     /// # Errors
     ///
-    /// The field cannot hold the value.
+    /// Fails if the field cannot hold the value.
     pub fn field<T: Field>(&self, position: usize, name: &str, path: &mut Path) -> Result<T, ModelError> {
+        // Values of the schema's own type need no lookup by name.
         let value = if self.aligned { self.object.values().get(position) } else { self.object.get(name) };
         path.push(PathStep::Attribute(Name::from(name)));
         let field = match value {
             Some(value) => T::from_value(value, path),
+            // A missing attribute counts as null, as in stored objects of older versions.
             None => T::from_value(&Value::null(T::ty()), path),
         };
         path.pop();

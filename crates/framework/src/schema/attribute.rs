@@ -1,15 +1,15 @@
-//! Attributes and nested blocks with what the framework does for them.
+//! Attributes and nested blocks of schemas, and default values.
 
 use std::sync::Arc;
 
-use groma_provider::{Deprecation, Description, Nesting, ObjectNesting, Use};
-use groma_value::{Type, Value};
+use groma_provider::{Deprecation, Description, Nesting, ObjectNesting, ProviderDiagnostic, Use};
+use groma_value::{Number, Path, Type, Value};
 
-use super::{DefaultValue, Validator};
+use super::Validator;
 use crate::Name;
 use crate::modifier::{PlanModifier, requires_replace, use_state_for_unknown};
 
-/// Says whether two values of an attribute mean the same (FW-17).
+/// A function that decides whether two values of an attribute are semantically equal (FW-17).
 pub type SemanticEquality = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
 /// The framework's rules for an attribute or nested block, besides its schema.
@@ -28,7 +28,7 @@ pub(crate) enum AttributeKind {
     Nested(ObjectNesting, Vec<(Name, Attribute)>),
 }
 
-/// An attribute as a provider author declares it. It is optional until something else is said.
+/// An attribute as a provider author declares it, optional by default.
 #[derive(Clone)]
 #[must_use]
 pub struct Attribute {
@@ -42,12 +42,12 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// An attribute of the type `ty`.
+    /// Creates an attribute of the type `ty`.
     pub fn new(ty: Type) -> Self {
         Self::of(AttributeKind::Plain(ty))
     }
 
-    /// An attribute of nested objects.
+    /// Creates an attribute of nested objects.
     pub fn nested(nesting: ObjectNesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Self)>) -> Self {
         let attributes = attributes.into_iter().map(|(name, attribute)| (name.into(), attribute)).collect();
         Self::of(AttributeKind::Nested(nesting, attributes))
@@ -56,6 +56,7 @@ impl Attribute {
     fn of(kind: AttributeKind) -> Self {
         Self {
             kind,
+            // Optional unless declared otherwise, as most arguments are.
             usage: Use::Optional,
             sensitive: false,
             write_only: false,
@@ -80,17 +81,17 @@ impl Attribute {
         Self::new(Type::Bool)
     }
 
-    /// A list of `element`.
+    /// Creates a list attribute.
     pub fn list(element: Type) -> Self {
         Self::new(Type::list(element))
     }
 
-    /// A set of `element`.
+    /// Creates a set attribute.
     pub fn set(element: Type) -> Self {
         Self::new(Type::set(element))
     }
 
-    /// A map of `element`.
+    /// Creates a map attribute.
     pub fn map(element: Type) -> Self {
         Self::new(Type::map(element))
     }
@@ -157,12 +158,12 @@ impl Attribute {
         self
     }
 
-    /// Adds [`requires_replace`] (FW-06).
+    /// Adds the modifier [`requires_replace`] (FW-06).
     pub fn requires_replace(self) -> Self {
         self.modifier(requires_replace())
     }
 
-    /// Adds [`use_state_for_unknown`] (FW-09).
+    /// Adds the modifier [`use_state_for_unknown`] (FW-09).
     pub fn use_state_for_unknown(self) -> Self {
         self.modifier(use_state_for_unknown())
     }
@@ -173,7 +174,7 @@ impl Attribute {
         self
     }
 
-    /// Adds a validator.
+    /// Adds a validator; validators run in the order of their addition.
     pub fn validator(mut self, validator: impl Validator + 'static) -> Self {
         self.rules.validators.push(Arc::new(validator));
         self
@@ -201,7 +202,7 @@ pub struct NestedBlock {
 }
 
 impl NestedBlock {
-    /// Blocks with `attributes`, nested in the manner of `nesting`.
+    /// Creates a nested block type with `attributes` and the nesting mode `nesting`.
     pub fn new(nesting: Nesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Attribute)>) -> Self {
         Self {
             nesting,
@@ -255,5 +256,81 @@ impl NestedBlock {
     pub fn validator(mut self, validator: impl Validator + 'static) -> Self {
         self.rules.validators.push(Arc::new(validator));
         self
+    }
+}
+
+/// The inputs of a computed default.
+#[derive(Clone, Copy)]
+pub struct DefaultRequest<'a> {
+    /// The path of the attribute.
+    pub path: &'a Path,
+    /// The configuration of the whole object.
+    pub config: &'a Value,
+}
+
+type Compute = dyn Fn(&DefaultRequest<'_>) -> Result<Value, ProviderDiagnostic> + Send + Sync;
+
+/// The value of an attribute that is null in the configuration.
+#[derive(Clone)]
+pub struct DefaultValue(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Static(Value),
+    Dynamic(Arc<Compute>),
+}
+
+impl DefaultValue {
+    /// Creates a fixed default.
+    pub fn of(value: Value) -> Self {
+        Self(Kind::Static(value))
+    }
+
+    /// Computes a default from the configuration; unknown if that is not possible yet.
+    pub fn computed(
+        compute: impl Fn(&DefaultRequest<'_>) -> Result<Value, ProviderDiagnostic> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Kind::Dynamic(Arc::new(compute)))
+    }
+
+    /// Returns the value of a fixed default.
+    pub(crate) fn fixed(&self) -> Option<&Value> {
+        match &self.0 {
+            Kind::Static(value) => Some(value),
+            // Computed defaults can only be checked when they are computed.
+            Kind::Dynamic(_) => None,
+        }
+    }
+
+    pub(crate) fn resolve(&self, request: &DefaultRequest<'_>) -> Result<Value, ProviderDiagnostic> {
+        match &self.0 {
+            Kind::Static(value) => Ok(value.clone()),
+            Kind::Dynamic(compute) => compute(request),
+        }
+    }
+}
+
+macro_rules! fixed {
+    ($($ty:ty),*) => {$(
+        impl From<$ty> for DefaultValue {
+            fn from(value: $ty) -> Self {
+                Self::of(Value::from(value))
+            }
+        }
+    )*};
+}
+
+fixed!(Value, Number, bool, &str, String);
+
+impl From<i64> for DefaultValue {
+    fn from(value: i64) -> Self {
+        Self::of(Value::number(value))
+    }
+}
+
+impl From<f64> for DefaultValue {
+    /// A float that is not a number (NaN) is not a default: it becomes null.
+    fn from(value: f64) -> Self {
+        Self::of(Number::from_f64(value).map_or(Value::NULL, Value::number))
     }
 }

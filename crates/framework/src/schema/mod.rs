@@ -1,9 +1,8 @@
-//! Schemas with behaviour: what an author declares, split into what the engine sees and what the framework does.
+//! Schemas with behavior: the declaration of an author, split into the schema for the engine and the rules of the
+//! framework.
 
 mod attribute;
-mod default;
 mod rules;
-mod validator;
 pub mod validators;
 
 use std::sync::Arc;
@@ -16,9 +15,8 @@ use groma_value::Type;
 use crate::Name;
 use crate::model::Model;
 
-pub use attribute::{Attribute, NestedBlock, SemanticEquality};
-pub use default::{DefaultRequest, DefaultValue};
-pub use validator::{Validator, ValidatorRequest, validator};
+pub use attribute::{Attribute, DefaultRequest, DefaultValue, NestedBlock, SemanticEquality};
+pub use validators::{Validator, ValidatorRequest, validator};
 
 pub(crate) use rules::{RuleSet, SlotRules};
 
@@ -34,7 +32,7 @@ pub struct SchemaBuilder {
 }
 
 impl SchemaBuilder {
-    /// A schema without attributes.
+    /// Creates a schema without attributes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -69,8 +67,8 @@ impl SchemaBuilder {
         self
     }
 
-    /// Sets the identity to the fields of `M`: a plain field is required for an import by identity, an `Option` is optional, and
-    /// a computed field is set by the provider.
+    /// Sets the identity to the fields of `M`: a plain field is required for an import by identity, an `Option` is
+    /// optional, and a computed field is set by the provider.
     ///
     /// ```
     /// use groma_framework::{Maybe, Model};
@@ -95,6 +93,7 @@ impl SchemaBuilder {
         let attributes = M::attributes().into_iter().map(|(name, attribute)| {
             let import = match attribute.usage {
                 Use::Required => IdentityImport::Required,
+                // The provider fills in what an import by identity leaves out.
                 Use::Optional | Use::OptionalComputed => IdentityImport::Optional,
                 Use::Computed => IdentityImport::Computed,
             };
@@ -104,11 +103,11 @@ impl SchemaBuilder {
         self.identity(IdentitySchema { version: M::version(), attributes: attributes.collect() })
     }
 
-    /// Builds the schema.
+    /// Checks the declaration and builds the schema.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the declaration (FW-16, FW-18).
+    /// Returns all problems of the declaration (FW-16, FW-18).
     pub fn build(self) -> Result<ResourceSchema, Vec<SchemaProblem>> {
         let mut problems = Vec::new();
         let (block, rules) = rules::split(&self.attributes, &self.blocks, "", &mut problems);
@@ -117,6 +116,7 @@ impl SchemaBuilder {
         if let Some(identity) = self.identity {
             schema = schema.identified_by(identity);
         }
+        // The rules of the engine for schemas of any provider, in addition to those of the framework.
         problems.extend(schema.problems());
         if problems.is_empty() {
             Ok(ResourceSchema { schema: Arc::new(schema), rules: Arc::new(rules) })
@@ -126,7 +126,7 @@ impl SchemaBuilder {
     }
 }
 
-/// A schema with behaviour. Cheap to clone.
+/// A schema with the framework's rules. Cheap to clone.
 #[derive(Clone)]
 pub struct ResourceSchema {
     schema: Arc<Schema>,

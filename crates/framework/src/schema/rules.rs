@@ -22,7 +22,7 @@ pub(crate) struct SlotRules {
     pub(crate) nested: Option<RuleSet>,
 }
 
-/// The kinds of rules that occur at all: without any, nothing needs to be walked.
+/// The kinds of rules that occur: without any, no walk is needed.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Has {
     pub(crate) modifiers: bool,
@@ -34,6 +34,7 @@ pub(crate) struct Has {
 impl Has {
     fn of(rules: &SlotRules) -> Self {
         let own = &rules.own;
+        // Includes everything nested, so that the root alone decides whether a walk is needed.
         let nested = rules.nested.as_ref().map(|nested| nested.has).unwrap_or_default();
         Self {
             modifiers: !own.modifiers.is_empty() || nested.modifiers,
@@ -66,6 +67,7 @@ pub(super) fn split(
         check_rules(attribute, &format!("{prefix}{name}"), problems);
         let (plain, slot) = split_attribute(attribute, &format!("{prefix}{name}."), problems);
         plain_attributes.push((name.clone(), plain));
+        // The first declaration counts here; the duplicate itself is reported by the schema's own checks.
         rules.entry(name.clone()).or_insert(slot);
     }
     let mut plain_blocks = Vec::new();
@@ -76,6 +78,7 @@ pub(super) fn split(
     }
     let block = Block::new(plain_attributes, plain_blocks);
     let slots: Box<[SlotRules]> =
+        // In the order of the slots, so that a walk pairs both by position.
         block.slots().iter().map(|slot| rules.remove(&slot.name).unwrap_or_default()).collect();
     let has = slots.iter().map(Has::of).fold(Has::default(), Has::or);
     (block, RuleSet { slots, has })
@@ -92,6 +95,7 @@ fn split_attribute(
         }
         AttributeKind::Nested(nesting, attributes) => {
             let (object, nested) = split(attributes, &[], prefix, problems);
+            // A block drops the duplicates of a name silently.
             if object.slots().len() != attributes.len() {
                 let path = prefix.trim_end_matches('.').to_owned();
                 problems.push(SchemaProblem { path, message: "a name is declared more than once".into() });
@@ -143,6 +147,7 @@ fn check_rules(attribute: &Attribute, path: &str, problems: &mut Vec<SchemaProbl
         let message = "a write-only attribute cannot have a default: its value is never kept".to_owned();
         problems.push(SchemaProblem { path: path.to_owned(), message });
     }
+    // Found here, a wrong default fails the provider's own tests instead of a user's plan.
     if let (Some(value), AttributeKind::Plain(ty)) = (default.fixed(), &attribute.kind) {
         let wrong = groma_provider::contract::check_shape(&ty.without_optional_attributes(), value);
         if !wrong.is_empty() {

@@ -1,4 +1,4 @@
-//! Validators that many attributes need. None of them tells the value, which may be a secret.
+//! Validators that many attributes need. Their messages do not contain the value, which may be a secret.
 //!
 //! ```
 //! use groma_framework::schema::validators::{between, conflicts_with, each, length, one_of};
@@ -26,23 +26,23 @@ use std::ops::{Bound, RangeBounds};
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Kind, Path, PathStep, Value};
 
-use super::{Validator, ValidatorRequest};
 use crate::model::Field;
 
-/// One of these texts.
+/// Requires one of these strings.
 pub fn one_of<W: Into<String>>(words: impl IntoIterator<Item = W>) -> impl Validator {
     let words: Vec<String> = words.into_iter().map(Into::into).collect();
     let listed: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
     let demand = format!("must be one of {}", listed.join(", "));
     Demanding {
         demand,
+        // A value of another type is refused by the schema already.
         holds: move |value: &Value| value.as_str().is_none_or(|text| words.iter().any(|one| one == text)),
     }
 }
 
-/// A number in this range.
+/// Requires a number in this range.
 pub fn between<N: Field>(range: impl RangeBounds<N>) -> impl Validator {
-    // What is no number (NaN) bounds nothing.
+    // NaN is not a bound.
     let number = |bound: Bound<&N>| match bound.map(|end| end.to_value().as_number().cloned()) {
         Bound::Included(Some(end)) => Bound::Included(end),
         Bound::Excluded(Some(end)) => Bound::Excluded(end),
@@ -53,11 +53,12 @@ pub fn between<N: Field>(range: impl RangeBounds<N>) -> impl Validator {
     Demanding { demand, holds: move |value: &Value| value.as_number().is_none_or(|number| range.contains(number)) }
 }
 
-/// A text with as many characters, or a collection with as many elements, as the range says.
+/// Requires a string whose number of characters, or a collection whose number of elements, is in this range.
 pub fn length(range: impl RangeBounds<usize>) -> impl Validator {
     let range = (range.start_bound().cloned(), range.end_bound().cloned());
     let demand = format!("must have a length of {}", range_text(&range));
     let holds = move |value: &Value| {
+        // Characters are counted for strings, as `length` of the language does.
         let length = match value.kind() {
             Kind::Map(map) => Some(map.len()),
             _ => value.as_str().map(|text| text.chars().count()).or_else(|| value.as_slice().map(<[Value]>::len)),
@@ -67,17 +68,17 @@ pub fn length(range: impl RangeBounds<usize>) -> impl Validator {
     Demanding { demand, holds }
 }
 
-/// Every element of a list, a set or a map is one that `validator` takes.
+/// Applies `validator` to every element of a list, set or map.
 pub fn each(validator: impl Validator) -> impl Validator {
     Each(validator)
 }
 
-/// Refuses the argument together with any of these. The names are those of arguments of the whole object, not of a nested one.
+/// Forbids the argument together with any of these. The names are those of top-level arguments.
 pub fn conflicts_with<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Validator {
     Sibling { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::None }
 }
 
-/// All the arguments of these names must be set beside this one. They are those of the whole object, not those beside a nested one.
+/// Requires all of these arguments together with this one. The names are those of top-level arguments.
 pub fn needs<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Validator {
     Sibling { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::All }
 }
@@ -103,12 +104,12 @@ fn range_text<T: Display + PartialEq>((start, end): &(Bound<T>, Bound<T>)) -> St
     }
 }
 
-/// That the value at `path` is refused, and why.
+/// Creates the error that the value at `path` is invalid.
 pub(crate) fn refused(path: Path, detail: String) -> ProviderDiagnostics {
     ProviderDiagnostic::error("Invalid Attribute Value", detail).at(path).into()
 }
 
-/// Something that holds of the value alone.
+/// A validator whose result depends on the value only.
 struct Demanding<F> {
     demand: String,
     holds: F,
@@ -137,6 +138,7 @@ impl<V: Validator> Validator for Each<V> {
     fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
         let mut found = ProviderDiagnostics::new();
         let mut look = |path: &Path, value: &Value| {
+            // Elements follow the rule for attributes: validators do not see null or unknown values.
             if !value.is_null() && value.is_known() {
                 found.extend(self.0.validate(&ValidatorRequest { path, value, config: request.config }));
             }
@@ -148,7 +150,7 @@ impl<V: Validator> Validator for Each<V> {
         };
         match request.value.kind() {
             Kind::Map(map) => map.iter().for_each(|(key, one)| look(&at(Value::from(key)), one)),
-            // Elements of a set have no position: a problem is about the set.
+            // Elements of a set have no index, so problems refer to the set.
             Kind::Set(elements) => elements.iter().for_each(|one| look(request.path, one)),
             _ => {
                 let elements = request.value.as_slice().unwrap_or_default().iter().enumerate();
@@ -203,4 +205,50 @@ impl Validator for Sibling {
         }
         found
     }
+}
+
+/// The inputs of a validator.
+#[derive(Clone, Copy)]
+pub struct ValidatorRequest<'a> {
+    /// The path of the attribute.
+    pub path: &'a Path,
+    /// Its value in the configuration: not null, but it may contain unknown values.
+    pub value: &'a Value,
+    /// The configuration of the whole object.
+    pub config: &'a Value,
+}
+
+/// A rule for the configured value of an attribute. It is not called for null and wholly unknown values.
+pub trait Validator: Send + Sync {
+    /// Returns the requirement as a phrase: `must be between 1 and 10`.
+    fn description(&self) -> String;
+
+    /// Checks the value, and returns its problems.
+    fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics;
+}
+
+struct FunctionValidator<F> {
+    description: String,
+    check: F,
+}
+
+impl<F: Fn(&Value) -> Result<(), String> + Send + Sync> Validator for FunctionValidator<F> {
+    fn description(&self) -> String {
+        self.description.clone()
+    }
+
+    fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics {
+        match (self.check)(request.value) {
+            Ok(()) => ProviderDiagnostics::new(),
+            Err(detail) => ProviderDiagnostic::error("Invalid Attribute Value", detail).at(request.path.clone()).into(),
+        }
+    }
+}
+
+/// Creates a validator from a function that returns the problem with a value.
+pub fn validator(
+    description: impl Into<String>,
+    check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static,
+) -> impl Validator {
+    FunctionValidator { description: description.into(), check }
 }

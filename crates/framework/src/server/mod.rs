@@ -1,14 +1,10 @@
-//! The provider that the engine sees: a [`Definition`] served with everything the framework does.
+//! The provider that the engine uses: a [`Definition`] with the features of the framework.
 
-mod action;
 mod apply;
-mod consistency;
-mod defaults;
-mod ephemeral;
 mod panic;
 mod plan;
 mod read;
-mod state_store;
+mod services;
 mod types;
 mod validate;
 
@@ -53,6 +49,7 @@ impl Provider for Server {
             plan_destroy: true,
             get_provider_schema_optional: true,
             move_resource_state: true,
+            // Hosts derive a configuration from the object themselves.
             generate_resource_config: false,
             repeatable_create: self.definition.repeats_creations_safely(),
             is_pure: false,
@@ -103,7 +100,8 @@ impl Provider for Server {
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
-        match defaults::with_defaults(self.definition.schema(), request.config) {
+        // A provider block is not planned, so its defaults are applied here (FW-16).
+        match plan::with_defaults(self.definition.schema(), request.config) {
             Ok(config) => {
                 let request = ConfigureRequest { config, ..request };
                 panic::guard("configure", || self.definition.configure(request), |problems| problems)
@@ -134,6 +132,7 @@ impl Provider for Server {
 
     fn read_batch_size(&self, type_name: &str) -> usize {
         match self.types.resource(&*self.definition, type_name) {
+            // At least one, or a host that divides by the size would read nothing.
             Ok(Some(resource)) => panic::catch("read_batch_size", || resource.read_batch_size()).unwrap_or(1).max(1),
             _ => 1,
         }

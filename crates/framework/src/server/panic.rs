@@ -8,13 +8,13 @@ use std::task::{Context, Poll};
 
 use groma_provider::{Answer, CallFate, ProviderDiagnostic, ProviderDiagnostics};
 
-/// Calls `call`; a panic is an error about the method `method`.
+/// Calls `call`, and converts a panic to an error that names `method`.
 pub(super) fn catch<T>(method: &str, call: impl FnOnce() -> T) -> Result<T, ProviderDiagnostics> {
-    // The state of the framework is not touched by author code, and the author's own is locked by poisoning locks.
+    // Author code cannot leave the framework's state inconsistent, and its own state is protected by poisoned locks.
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| diagnostic(method, &*payload).into())
 }
 
-/// Calls `call` and follows its answer; a panic at any time is answered by `failed`.
+/// Calls `call` and polls its response. A panic at any time produces the response of `failed`.
 pub(super) fn guard<'a, T: Send + Unpin + 'a>(
     method: &'static str,
     call: impl FnOnce() -> Answer<'a, T>,
@@ -22,6 +22,7 @@ pub(super) fn guard<'a, T: Send + Unpin + 'a>(
 ) -> Answer<'a, T> {
     match catch(method, call) {
         Err(problems) => Answer::ready(failed(problems)),
+        // Ready answers stay ready, so that hosts need no runtime for them.
         Ok(answer) => match answer.now() {
             Ok(response) => Answer::ready(response),
             Err(answer) => Answer::pending(async move {
@@ -34,7 +35,7 @@ pub(super) fn guard<'a, T: Send + Unpin + 'a>(
     }
 }
 
-/// An answer whose polling may panic.
+/// A response whose polling may panic.
 struct Guarded<'a, T> {
     answer: Answer<'a, T>,
     method: &'static str,
@@ -66,6 +67,6 @@ fn diagnostic(method: &str, payload: &(dyn Any + Send)) -> ProviderDiagnostic {
              failed. This is a bug in the provider; please report it to those who develop the provider."
         ),
     )
-    // The code may have done what it was asked for before it panicked.
+    // The code may have completed the operation before it panicked.
     .unanswered(CallFate::NoResponse)
 }

@@ -1,4 +1,4 @@
-//! Reading, upgrading, importing and taking over objects; reading data sources.
+//! Reading, upgrading, importing and moving objects; reading data sources.
 
 use std::sync::Arc;
 
@@ -10,12 +10,11 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use super::defaults::with_defaults;
+use super::plan::with_defaults;
 use super::{Server, panic};
-use crate::resource::{self, ObjectResponse};
+use crate::resource::{self, ObjectResponse, decode_stored};
 use crate::rewrite::keep_prior_form;
-use crate::stored::decode_stored;
-use crate::{PrivateData, Resource, data_source};
+use crate::{PrivateData, Resource, definition};
 
 impl Server {
     pub(super) fn read(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
@@ -36,12 +35,14 @@ impl Server {
             }
             _ => None,
         };
+        // Mixed types or an unknown one: each request is answered, or refused, alone.
         let Some(resource) = uniform else {
             return Answer::sequence(requests, |request| self.read(request));
         };
         let own = requests.iter().map(own_request).collect();
         let count = requests.len();
         let failed = move |problems: ProviderDiagnostics| {
+            // A panic fails every object of the batch, because it is unknown which ones were read.
             let one = || ObjectResponse { diagnostics: problems.clone(), ..ObjectResponse::gone() };
             std::iter::repeat_with(one).take(count).collect()
         };
@@ -109,6 +110,7 @@ impl Server {
         panic::guard("import", || resource.import(own), failed).map(move |response| {
             let mut diagnostics = response.diagnostics;
             let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
+            // A deferred import has no object, whatever the provider returns with it.
             let imported = response.state.filter(|_| deferred.is_none()).map(|state| ImportedResource {
                 type_name: request.type_name,
                 state: without_write_only(resource.schema().block(), &state),
@@ -150,11 +152,12 @@ impl Server {
             private: PrivateData::decode(&request.source_private),
             identity: request.source_identity,
         };
+        // `None` means that the type does not support the source, which is an error of the `moved` block.
         let own = || resource.move_from(request).unwrap_or_else(|| Answer::ready(ObjectResponse::failed(refusal)));
         panic::guard("move_from", own, panicked).map(|response| {
             let mut diagnostics = response.diagnostics;
             if let Some(not_yet) = response.not_yet {
-                // A move has no word for it.
+                // The response to a move cannot express a deferral.
                 not_yet.report(ClientCapabilities::default(), &mut diagnostics);
             }
             MoveResponse {
@@ -175,9 +178,9 @@ impl Server {
                 return Answer::ready(ReadDataResponse { state: request.config, deferred: None, diagnostics });
             }
         };
-        let own = data_source::ReadDataRequest { config };
-        let found = data_source::ReadDataResponse::found;
-        let failed = move |diagnostics| data_source::ReadDataResponse { diagnostics, ..found(Value::NULL) };
+        let own = definition::ReadDataRequest { config };
+        let found = definition::ReadDataResponse::found;
+        let failed = move |diagnostics| definition::ReadDataResponse { diagnostics, ..found(Value::NULL) };
         panic::guard("read", || source.read(own), failed).map(move |response| {
             let mut diagnostics = response.diagnostics;
             let host = request.client_capabilities;
@@ -197,7 +200,7 @@ fn own_request(request: &ReadRequest) -> resource::ReadRequest {
     }
 }
 
-/// A response for an object that could not be read.
+/// Creates the response for an object that could not be read.
 fn unread(request: ReadRequest, diagnostics: ProviderDiagnostics) -> ReadResponse {
     ReadResponse { diagnostics, ..ReadResponse::unchanged(request) }
 }
@@ -206,6 +209,7 @@ fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectRespo
     let mut diagnostics = response.diagnostics;
     let host = request.client_capabilities;
     let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
+    // After an error the object stays in the state as it was.
     if deferred.is_some() || diagnostics.has_errors() {
         return ReadResponse { deferred, ..unread(request, diagnostics) };
     }
@@ -221,6 +225,7 @@ fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectRespo
         new_state,
         private: response.private.encode(),
         deferred: None,
+        // Providers need not repeat an identity that they got.
         new_identity: response.identity.or(request.current_identity),
         diagnostics,
     }

@@ -1,12 +1,12 @@
-//! The types in use: each is asked for once.
+//! The types in use: each is requested once and kept.
 
-use std::sync::Arc;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, OnceLock};
 
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 
 use super::panic;
-use crate::frozen::FrozenMap;
-use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Resource, StateStore};
+use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Name, Resource, StateStore};
 
 /// Types by name, as far as they have been used.
 #[derive(Default)]
@@ -68,7 +68,7 @@ impl Types {
         lookup(&self.state_stores, type_name, || definition.state_store(type_name))
     }
 
-    /// As [`Types::state_store`], where a name that the provider does not know is an error.
+    /// Like [`Types::state_store`], but fails for unknown names.
     pub(super) fn known_state_store(
         &self,
         definition: &dyn Definition,
@@ -77,7 +77,7 @@ impl Types {
         self.state_store(definition, type_name)?.ok_or_else(|| unknown("state store type", type_name))
     }
 
-    /// As [`Types::list`], where a name that the provider does not know is an error.
+    /// Like [`Types::list`], but fails for unknown names.
     pub(super) fn known_list(
         &self,
         definition: &dyn Definition,
@@ -86,7 +86,7 @@ impl Types {
         self.list(definition, type_name)?.ok_or_else(|| unknown("list resource type", type_name))
     }
 
-    /// As [`Types::action`], where a name that the provider does not know is an error.
+    /// Like [`Types::action`], but fails for unknown names.
     pub(super) fn known_action(
         &self,
         definition: &dyn Definition,
@@ -95,7 +95,7 @@ impl Types {
         self.action(definition, type_name)?.ok_or_else(|| unknown("action type", type_name))
     }
 
-    /// As [`Types::ephemeral`], where a name that the provider does not know is an error.
+    /// Like [`Types::ephemeral`], but fails for unknown names.
     pub(super) fn known_ephemeral(
         &self,
         definition: &dyn Definition,
@@ -104,7 +104,7 @@ impl Types {
         self.ephemeral(definition, type_name)?.ok_or_else(|| unknown("ephemeral resource type", type_name))
     }
 
-    /// As [`Types::resource`], where a name that the provider does not know is an error.
+    /// Like [`Types::resource`], but fails for unknown names.
     pub(super) fn known_resource(
         &self,
         definition: &dyn Definition,
@@ -113,7 +113,7 @@ impl Types {
         self.resource(definition, type_name)?.ok_or_else(|| unknown("resource type", type_name))
     }
 
-    /// As [`Types::data_source`], where a name that the provider does not know is an error.
+    /// Like [`Types::data_source`], but fails for unknown names.
     pub(super) fn known_data_source(
         &self,
         definition: &dyn Definition,
@@ -131,6 +131,7 @@ fn lookup<'a, T: ?Sized>(
     if let Some(found) = known.get(type_name) {
         return Ok(Some(found));
     }
+    // Two threads may load one type at the same time; the first insertion wins, and both use it.
     Ok(panic::catch("type lookup", load)??.and_then(|loaded| known.insert(type_name, loaded)))
 }
 
@@ -140,4 +141,77 @@ fn unknown(kind: &str, type_name: &str) -> ProviderDiagnostics {
         format!("The provider has no {kind} named {type_name}. A newer version of the provider may have it."),
     )
     .into()
+}
+
+/// A map that only grows, so that its values can be borrowed as long as the map itself. Entries are added once and
+/// never changed or removed; adding needs no exclusive access.
+pub(crate) struct FrozenMap<T: ?Sized> {
+    buckets: Box<[OnceLock<Box<Entry<T>>>]>,
+    hasher: RandomState,
+}
+
+struct Entry<T: ?Sized> {
+    name: Name,
+    value: Arc<T>,
+    next: OnceLock<Box<Entry<T>>>,
+}
+
+/// Chains stay short up to some thousands of entries.
+const BUCKETS: usize = 512;
+
+impl<T: ?Sized> Default for FrozenMap<T> {
+    fn default() -> Self {
+        Self { buckets: (0..BUCKETS).map(|_| OnceLock::new()).collect(), hasher: RandomState::new() }
+    }
+}
+
+impl<T: ?Sized> FrozenMap<T> {
+    /// Returns the value of `name`.
+    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+        let mut at = self.bucket(name)?.get();
+        while let Some(entry) = at {
+            if *entry.name == *name {
+                return Some(&entry.value);
+            }
+            at = entry.next.get();
+        }
+        None
+    }
+
+    /// Adds a value unless the name has one already, and returns the value of the name.
+    pub(crate) fn insert(&self, name: &str, value: Arc<T>) -> Option<&T> {
+        let mut slot = self.bucket(name)?;
+        let mut entry = Some(Box::new(Entry { name: name.into(), value, next: OnceLock::new() }));
+        loop {
+            // Either this entry or that of another thread, after which the loop continues.
+            let found = slot.get_or_init(|| entry.take().unwrap_or_else(|| unreachable!("an entry is placed once")));
+            if *found.name == *name {
+                return Some(&found.value);
+            }
+            slot = &found.next;
+        }
+    }
+
+    fn bucket(&self, name: &str) -> Option<&OnceLock<Box<Entry<T>>>> {
+        let hash = self.hasher.hash_one(name);
+        self.buckets.get(usize::try_from(hash % BUCKETS as u64).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_insertion_wins() {
+        let map: FrozenMap<str> = FrozenMap::default();
+        assert_eq!(map.get("a"), None);
+        assert_eq!(map.insert("a", "1".into()), Some("1"));
+        assert_eq!(map.insert("a", "2".into()), Some("1"));
+        for index in 0..2000 {
+            map.insert(&format!("n{index}"), format!("{index}").into());
+        }
+        assert_eq!(map.get("n1999"), Some("1999"));
+        assert_eq!(map.get("a"), Some("1"));
+    }
 }

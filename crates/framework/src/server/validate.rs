@@ -1,4 +1,4 @@
-//! Checking configurations: the attributes' validators first, then the author's own checks.
+//! Validation of configurations: first the validators of attributes, then the author's own.
 
 use groma_provider::{Answer, Item, ProviderDiagnostic, ProviderDiagnostics, Slot, Use, ValidateRequest};
 use groma_value::{Path, Value};
@@ -77,17 +77,19 @@ fn joined<'a>(
 ) -> Answer<'a, ProviderDiagnostics> {
     let mut all = own.unwrap_or_else(|problems| problems);
     further.map(move |further| {
+        // The author's own checks run even if validators failed, so that a user sees all problems at once.
         all.extend(further);
         all
     })
 }
 
-/// Checks the rules of the schema alone: attributes that only the provider sets, and the validators.
+/// Checks the rules of the schema only: attributes that the provider sets, and the validators.
 fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
     let mut found = ProviderDiagnostics::new();
     let triple = ObjectStates { config, plan: config, state: config };
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
         let value = visit.plan.clone();
+        // Validators and deprecations concern configured values only.
         if is_absent(&value, &visit.slot.item) {
             return Next::Past(value);
         }
@@ -114,7 +116,7 @@ fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
     found
 }
 
-/// The warning that a deprecated argument is set, or a deprecated block is there.
+/// Creates the warning about a deprecated argument or block.
 fn deprecation(slot: &Slot, path: &Path) -> Option<ProviderDiagnostic> {
     let (summary, deprecation) = match &slot.item {
         Item::Attribute(attribute) => ("Attribute Deprecated", attribute.deprecation()?),
@@ -123,7 +125,7 @@ fn deprecation(slot: &Slot, path: &Path) -> Option<ProviderDiagnostic> {
     Some(ProviderDiagnostic::warning(summary, deprecation.message.clone()).at(path.clone()))
 }
 
-/// Whether nobody wrote anything there. No blocks are an empty collection, not null.
+/// Whether the configuration has no value here. Blocks that are absent are an empty collection, not null.
 fn is_absent(value: &Value, item: &Item) -> bool {
     value.is_null() || (matches!(item, Item::Block(_)) && value == item.empty_value())
 }

@@ -1,4 +1,4 @@
-//! Actions in terms of models.
+//! Actions whose configuration is a model.
 
 use std::future::Future;
 
@@ -8,7 +8,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::action::Action;
+use crate::definition::Action;
 use crate::model::Model;
 use crate::stopping::{Stopping, Stops};
 use crate::{ResourceSchema, SchemaBuilder};
@@ -22,12 +22,12 @@ pub struct Invoked {
 }
 
 impl Invoked {
-    /// Tells the user at once how far it is.
+    /// Reports progress to the user immediately.
     pub fn say(&self, message: &str) {
         (self.progress)(message);
     }
 
-    /// Tells the user something when it has ended.
+    /// Adds a warning, which is reported at the end.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
@@ -62,7 +62,7 @@ pub trait ModelAction: Send + Sync + 'static {
     /// The model of the configuration.
     type Model: Model + Send;
 
-    /// The schema: that of the model, unless there is something to add.
+    /// Returns the schema: by default that of the model.
     fn schema(&self) -> SchemaBuilder {
         Self::Model::schema()
     }
@@ -73,14 +73,14 @@ pub trait ModelAction: Send + Sync + 'static {
         async { ProviderDiagnostics::new() }
     }
 
-    /// Says what speaks against invoking it. The configuration may hold unknown values. Where the request allows it, an
-    /// action that cannot be judged yet may be deferred.
+    /// Reports problems that would prevent the invocation. The configuration may contain unknown values. If the request
+    /// allows it, an action that cannot be checked yet may be deferred.
     fn plan(&self, request: PlanActionRequest) -> impl Future<Output = PlanActionResponse> + Send {
         let _ = request;
         async { PlanActionResponse::default() }
     }
 
-    /// Does it. What the configuration sets is known.
+    /// Invokes the action. The configuration is wholly known.
     fn invoke(
         &self,
         config: Self::Model,
@@ -96,11 +96,11 @@ pub struct Acting<A> {
 }
 
 impl<A: ModelAction> Acting<A> {
-    /// `action`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    /// Wraps `action` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
-    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
     pub fn new(action: A, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
         let schema = action.schema().build()?;
         let problems = A::Model::mismatches(&schema);

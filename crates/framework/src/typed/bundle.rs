@@ -1,4 +1,4 @@
-//! A provider put together from its parts.
+//! A provider as the collection of its parts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,27 +38,27 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// A provider without anything.
+    /// Creates a provider without any parts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, with a configuration, which `configure` takes into use. While planning it may hold unknown values: the
-    /// model needs [`Maybe`](crate::model::Maybe) fields for those that may depend on resources.
+    /// Adds a configuration, which `configure` receives. While planning it may contain unknown values: the model needs
+    /// [`Maybe`](crate::model::Maybe) fields for arguments that may depend on resources.
     pub fn configured<M: Model>(
         mut self,
         configure: impl Fn(M) -> Result<(), ProviderDiagnostic> + Send + Sync + 'static,
     ) -> Self {
         self.schema = M::schema();
         self.configure = Some(Box::new(move |request| {
+            // The conversion fails on unknown values where the model has no `Maybe` field.
             let result = M::of(&request.config).map_err(ProviderDiagnostic::from).and_then(&configure);
             Answer::ready(result.err().into_iter().collect())
         }));
         self
     }
 
-    /// As [`configured`](Bundle::configured), where taking the configuration into use needs the network: to log in,
-    /// say.
+    /// Like [`configured`](Bundle::configured), for an asynchronous `configure`, for example one that logs in.
     ///
     /// ```
     /// use groma_framework::{Bundle, Maybe, Model, ProviderDiagnostic};
@@ -84,6 +84,7 @@ impl Bundle {
         self.schema = M::schema();
         self.configure = Some(Box::new(move |request| match M::of(&request.config) {
             Ok(model) => {
+                // The future owns the model, so it does not borrow from the bundle.
                 let configuring = configure(model);
                 Answer::pending(async { configuring.await.err().into_iter().collect() })
             }
@@ -198,6 +199,7 @@ impl Bundle {
         if let Some(message) = function.problem {
             self.problems.push(SchemaProblem { path: name.to_string(), message: message.to_owned() });
         }
+        // Reported by `build` like all other problems, so that the methods can be chained.
         if self.functions.insert(name.clone(), function).is_some() {
             self.problems
                 .push(SchemaProblem { path: name.to_string(), message: "the function is declared twice".into() });
@@ -216,6 +218,7 @@ impl Bundle {
         for name in self.lists.keys() {
             let message = match self.resources.get(name) {
                 None => "its objects can be searched for, but there is no such resource type",
+                // The host matches the results with resources by their identity.
                 Some(resource) if resource.schema().schema().identity.is_none() => {
                     "its objects can be searched for, so its schema needs an identity"
                 }
@@ -230,16 +233,17 @@ impl Bundle {
         self.problems.extend(problems.into_iter().map(within));
     }
 
-    /// Builds the provider.
+    /// Checks all parts and builds the provider.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the schemas (FW-16, FW-18, FW-20): one call in a test checks them all.
+    /// Returns all problems of the schemas (FW-16, FW-18, FW-20), so that one call in a test checks them all.
     pub fn build(mut self) -> Result<Server, Vec<SchemaProblem>> {
         let schema = match std::mem::take(&mut self.schema).build() {
             Ok(schema) => schema,
             Err(problems) => {
                 self.unsound("provider", problems);
+                // These include the problems of the types, which were found while they were added.
                 return Err(self.problems);
             }
         };
@@ -251,7 +255,7 @@ impl Bundle {
         }
     }
 
-    /// Serves the provider to the program that started this process, until that says it is enough; for `main`.
+    /// Serves the provider to the program that started this process until that program ends the connection; for `main`.
     /// `address` is the provider's source address, such as `registry.terraform.io/example/files`.
     #[cfg(feature = "serve")]
     pub fn serve(self, address: &str) -> std::process::ExitCode {
@@ -276,6 +280,7 @@ impl Definition for Bundled {
         &self.schema
     }
 
+    // The maps are sorted, as the lists must be.
     fn type_names(&self) -> TypeNames {
         let Bundle { resources, data_sources, ephemeral, lists, actions, state_stores, functions, .. } = &self.bundle;
         TypeNames {
@@ -320,6 +325,7 @@ impl Definition for Bundled {
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = || format!("there is no function named {:?}", request.name);
         let found = self.bundle.functions.get(&request.name);
+        // Hosts know the functions from the schema, so this is a mistake of the host.
         let found = found.ok_or_else(|| FunctionError::new(text()));
         Answer::ready(found.and_then(|function| function.call(&request.arguments)))
     }
@@ -327,6 +333,7 @@ impl Definition for Bundled {
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
         match &self.bundle.configure {
             Some(configure) => configure(request),
+            // Hosts configure every provider, also one without settings.
             None => Answer::ready(ProviderDiagnostics::new()),
         }
     }

@@ -1,4 +1,4 @@
-//! The context of a call, besides the object.
+//! The context of a call.
 
 use groma_provider::{Deferred, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::Value;
@@ -29,30 +29,30 @@ impl Call {
         Self { config, private, identity, stopping, made: None, not_yet: None, diagnostics }
     }
 
-    /// The configuration as a struct.
+    /// Returns the configuration as a struct.
     ///
     /// # Errors
     ///
-    /// The struct cannot hold it.
+    /// Fails if the struct cannot hold it.
     pub fn config<M: Model>(&self) -> Result<M, ModelError> {
         M::of(&self.config)
     }
 
-    /// The identity as a struct; none where the object has none yet.
+    /// Returns the identity as a struct; `None` if the object has none yet.
     ///
     /// # Errors
     ///
-    /// The struct cannot hold it.
+    /// Fails if the struct cannot hold it.
     pub fn identity<M: Model>(&self) -> Result<Option<M>, ModelError> {
         self.identity.as_ref().filter(|identity| !identity.is_null()).map(M::of).transpose()
     }
 
-    /// Says what the object's identity is from now on.
+    /// Sets the identity of the object.
     pub fn identify<M: Model>(&mut self, identity: &M) {
         self.identity = Some(identity.to_value());
     }
 
-    /// Tells the user something.
+    /// Adds a warning for the user.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
@@ -63,16 +63,17 @@ impl Call {
         self.made = Some(object.to_value());
     }
 
-    /// Defers a read or an import to a later run: return `Err(call.defer(reason, problem))`. A host with support for deferred
-    /// changes receives the reason, any other the problem ([`NotYet`]).
+    /// Defers a read or an import to a later run: return `Err(call.defer(reason, problem))`. A host with support for
+    /// deferred changes receives the reason, any other the problem ([`NotYet`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
         NotYet::new(reason, problem).noted(&mut self.not_yet)
     }
 
-    /// The response of a call that ended with an object, or without one.
+    /// Returns the response of a call that ended with an object, or without one.
     pub(super) fn ended<M: Model>(self, result: Result<Option<M>, ProviderDiagnostic>) -> ObjectResponse {
         let (state, problem, not_yet) = match result {
             Ok(object) => (object.map(|object| object.to_value()), None, None),
+            // A deferral carries the problem itself; reporting it twice would fail the call.
             Err(problem) => (self.made, self.not_yet.is_none().then_some(problem), self.not_yet),
         };
         let mut diagnostics = self.diagnostics;
@@ -80,7 +81,7 @@ impl Call {
         ObjectResponse { state, private: self.private, identity: self.identity, not_yet, diagnostics }
     }
 
-    /// The diagnostics of a call that ended without an object.
+    /// Returns the diagnostics of a call that ended without an object.
     pub(super) fn over(self, result: Result<(), ProviderDiagnostic>) -> ProviderDiagnostics {
         let mut diagnostics = self.diagnostics;
         diagnostics.extend(result.err());

@@ -1,11 +1,11 @@
-//! Data sources in terms of models.
+//! Data sources on models.
 
 use std::future::Future;
 
 use groma_provider::{Answer, Deferred, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
 use groma_value::Value;
 
-use crate::data_source::{DataSource, ReadDataRequest, ReadDataResponse};
+use crate::definition::{DataSource, ReadDataRequest, ReadDataResponse};
 use crate::model::{Field as _, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{NotYet, ResourceSchema, SchemaBuilder};
@@ -20,30 +20,30 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Tells the user something.
+    /// Adds a warning for the user.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// Defers the read to a later run: return `Err(reading.defer(reason, problem))`. A host with support for deferred changes
-    /// receives the reason, any other the problem ([`NotYet`]).
+    /// Defers the read to a later run: return `Err(reading.defer(reason, problem))`. A host with support for deferred
+    /// changes receives the reason, any other the problem ([`NotYet`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
         NotYet::new(reason, problem).noted(&mut self.not_yet)
     }
 }
 
-/// A data source whose configuration and result are one struct: what it finds out is computed, and null in what it
-/// gets.
+/// A data source whose configuration and result are one struct: the results are computed attributes, which are null in
+/// the configuration.
 pub trait ModelDataSource: Send + Sync + 'static {
-    /// The configuration, and the result.
+    /// The model of both the configuration and the result.
     type Model: Model + Send;
 
-    /// The schema: that of the model, unless there is something to add.
+    /// Returns the schema: by default that of the model.
     fn schema(&self) -> SchemaBuilder {
         Self::Model::schema()
     }
 
-    /// Fills in what it finds out.
+    /// Reads the data source, and returns the configuration with the results.
     fn read(
         &self,
         config: Self::Model,
@@ -65,11 +65,11 @@ pub struct Sourced<S> {
 }
 
 impl<S: ModelDataSource> Sourced<S> {
-    /// `source`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    /// Wraps `source` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
-    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
     pub fn new(source: S, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
         let schema = source.schema().build()?;
         let problems = S::Model::mismatches(&schema);
@@ -98,6 +98,7 @@ impl<S: ModelDataSource> DataSource for Sourced<S> {
             match result {
                 Ok(found) => ReadDataResponse { diagnostics, ..ReadDataResponse::found(found.to_value()) },
                 Err(problem) => {
+                    // The problem of a deferral is reported by the server if the host cannot defer.
                     diagnostics.extend(not_yet.is_none().then_some(problem));
                     ReadDataResponse { not_yet, diagnostics, ..ReadDataResponse::found(Value::NULL) }
                 }

@@ -1,4 +1,4 @@
-//! Ephemeral resources in terms of models.
+//! Ephemeral resources on models.
 
 use std::future::Future;
 use std::time::SystemTime;
@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use groma_provider::{Answer, Deferred, ProviderDiagnostic, ProviderDiagnostics, SchemaProblem};
 use groma_value::Value;
 
-use crate::ephemeral::{EphemeralResource, OpenResponse, RenewResponse};
+use crate::definition::{EphemeralResource, OpenResponse, RenewResponse};
 use crate::model::{Field as _, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{NotYet, PrivateData, ResourceSchema, SchemaBuilder};
@@ -30,20 +30,20 @@ impl Lease {
         Self { private, renew_at: None, stopping, not_yet: None, diagnostics: ProviderDiagnostics::new() }
     }
 
-    /// Tells the user something.
+    /// Adds a warning for the user.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// Defers opening to a later run: return `Err(lease.defer(reason, problem))`. A host with support for deferred changes receives
-    /// the reason, any other the problem ([`NotYet`]).
+    /// Defers opening to a later run: return `Err(lease.defer(reason, problem))`. A host with support for deferred
+    /// changes receives the reason, any other the problem ([`NotYet`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
         NotYet::new(reason, problem).noted(&mut self.not_yet)
     }
 }
 
-/// An ephemeral resource type whose configuration and result are one struct: what opening it gives is computed, and
-/// null in what [`ModelEphemeralResource::open`] gets.
+/// An ephemeral resource type whose configuration and result are one struct: the results are computed attributes, which
+/// are null in the argument of [`ModelEphemeralResource::open`].
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -87,10 +87,10 @@ impl Lease {
 /// assert!(Bundle::new().ephemeral_resource("house_ticket", Door).build().is_ok());
 /// ```
 pub trait ModelEphemeralResource: Send + Sync + 'static {
-    /// The configuration, and the result.
+    /// The model of both the configuration and the result.
     type Model: Model + Send;
 
-    /// The schema: that of the model, unless there is something to add.
+    /// Returns the schema: by default that of the model.
     fn schema(&self) -> SchemaBuilder {
         Self::Model::schema()
     }
@@ -101,14 +101,14 @@ pub trait ModelEphemeralResource: Send + Sync + 'static {
         async { ProviderDiagnostics::new() }
     }
 
-    /// Opens one, and fills in what that gave. What is configured must come back unchanged.
+    /// Opens the resource, and returns the configuration with the results. Configured values must not change.
     fn open(
         &self,
         config: Self::Model,
         lease: &mut Lease,
     ) -> impl Future<Output = Result<Self::Model, ProviderDiagnostic>> + Send;
 
-    /// Keeps one open whose time was near its end; `lease.renew_at` says when that is so again.
+    /// Renews the resource before its deadline, and sets the next one in `lease.renew_at`.
     fn renew(&self, lease: &mut Lease) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send {
         let _ = lease;
         async { Ok(()) }
@@ -129,11 +129,11 @@ pub struct EphemeralModel<R> {
 }
 
 impl<R: ModelEphemeralResource> EphemeralModel<R> {
-    /// `resource`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    /// Wraps `resource` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
-    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
     pub fn new(resource: R, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
         let schema = resource.schema().build()?;
         let problems = R::Model::mismatches(&schema);
@@ -157,12 +157,15 @@ impl<R: ModelEphemeralResource> EphemeralResource for EphemeralModel<R> {
                 Ok(config) => self.resource.open(config, &mut lease).await,
                 Err(problem) => Err(problem.into()),
             };
+            // Warnings count even if the call failed.
             let Lease { private, renew_at, not_yet, mut diagnostics, .. } = lease;
             match result {
                 Ok(opened) => {
+                    // A reason for deferral counts only with an error, so it is dropped here.
                     OpenResponse { renew_at, diagnostics, ..OpenResponse::opened(opened.to_value(), private) }
                 }
                 Err(problem) => {
+                    // The reason contains the problem already, for hosts without deferred changes.
                     diagnostics.extend(not_yet.is_none().then_some(problem));
                     OpenResponse { not_yet, diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) }
                 }
@@ -176,6 +179,7 @@ impl<R: ModelEphemeralResource> EphemeralResource for EphemeralModel<R> {
             let result = self.resource.renew(&mut lease).await;
             let Lease { private, renew_at, mut diagnostics, .. } = lease;
             diagnostics.extend(result.err());
+            // Without a new `renew_at` this was the last renewal.
             RenewResponse { renew_at, private, diagnostics }
         })
     }

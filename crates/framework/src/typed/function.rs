@@ -1,4 +1,4 @@
-//! Functions of providers in terms of Rust functions.
+//! Functions of providers as Rust functions.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use groma_value::{Path, Type, Value};
 use crate::Name;
 use crate::model::Field;
 
-/// A function that configurations call as `provider::<name>::<function>(...)`. It must always give the same result for the same
-/// arguments.
+/// A function that configurations call as `provider::<name>::<function>(...)`. It must always give the same result for
+/// the same arguments.
 ///
-/// Its signature follows from a Rust function: the types of the parameters are those that fields of models can have. `Option` lets
-/// null in, [`Maybe`](crate::Maybe) null and values that are not known yet.
+/// Its signature follows from a Rust function: the types of the parameters are those that fields of models can have.
+/// `Option` lets null in, [`Maybe`](crate::Maybe) null and values that are not known yet.
 ///
 /// ```
 /// use groma_framework::{Bundle, Function};
@@ -46,9 +46,10 @@ struct Elements {
 type Call = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
 
 impl Function {
-    /// The function `call`, whose parameters have `names`.
+    /// Creates a function from `call`, whose parameters get these names.
     pub fn new<Arguments, const COUNT: usize>(names: [&str; COUNT], call: impl Callable<Arguments, COUNT>) -> Self {
         let accepted = call.parameters();
+        // Kept, in case `variadic` turns the last parameter into one for each element.
         let rest = accepted.last().map(|last| last.elements).unwrap_or_default();
         let parameters = names.iter().zip(accepted).map(|(name, accepted)| Parameter {
             name: Name::from(*name),
@@ -123,6 +124,7 @@ impl Function {
     pub(super) fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
         let fixed = self.signature.parameters.len();
         match &self.signature.variadic {
+            // The Rust function takes all further arguments as one list.
             Some(rest) if arguments.len() >= fixed => {
                 let (own, further) = arguments.split_at(fixed);
                 let further = Value::list(rest.ty.clone(), further.to_vec());
@@ -148,20 +150,20 @@ impl Accepted {
     }
 }
 
-/// A Rust function of up to four arguments that a provider offers: they can be fields of models, and so can what it returns. An error
-/// is a sentence without a dot.
+/// A Rust function of up to four arguments that a provider offers: they can be fields of models, and so can what it
+/// returns. An error is a sentence without a dot.
 pub trait Callable<Arguments, const COUNT: usize>: Send + Sync + 'static {
     /// Returns the parameters, in order.
     fn parameters(&self) -> [Accepted; COUNT];
 
-    /// The type of what it returns.
+    /// Returns the type of the result.
     fn result(&self) -> Type;
 
-    /// Calls the function.
+    /// Converts the arguments and calls the function.
     ///
     /// # Errors
     ///
-    /// An argument does not fit, or the function refuses them.
+    /// Fails if an argument has the wrong type or the function returns an error.
     fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError>;
 }
 
@@ -188,6 +190,7 @@ macro_rules! callable {
             }
 
             fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
+                // Unused in the instance for functions without parameters.
                 let _ = arguments;
                 let result = self($(argument::<$name>(arguments, $position)?),*);
                 result.map(|value| value.to_value()).map_err(|text| FunctionError::new(text))

@@ -1,4 +1,4 @@
-//! Searches in terms of models.
+//! List resources on models.
 
 use std::future::Future;
 
@@ -8,7 +8,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::action::ListResource;
+use crate::definition::ListResource;
 use crate::model::{Field, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{ResourceSchema, SchemaBuilder};
@@ -36,7 +36,7 @@ impl Search {
         }
     }
 
-    /// Whether the objects are wanted, as reading gives them, and not their identities alone.
+    /// Whether the host wants complete objects and not only their identities.
     pub fn wants_objects(&self) -> bool {
         self.detail == ListDetail::Objects
     }
@@ -46,14 +46,15 @@ impl Search {
         (self.limit > 0).then(|| self.limit.saturating_sub(self.sent))
     }
 
-    /// Sends a found object: its display name, its identity (a struct, or a value), and the object itself if it is available.
-    /// Returns whether the host wants more; objects sent after that are dropped.
+    /// Sends a found object: its display name, its identity (a struct, or a value), and the object itself if it is
+    /// available. Returns whether the host wants more; objects sent after that are dropped.
     pub fn found<M: Model>(
         &mut self,
         name: impl Into<String>,
         identity: impl Field,
         object: Option<&M>,
     ) -> ListControl {
+        // A host that asks for identities only must not get objects.
         let object = object.filter(|_| self.wants_objects()).map(M::to_value);
         self.report(Listed {
             identity: Some(identity.to_value()),
@@ -68,22 +69,24 @@ impl Search {
         self.report(Listed { identity: None, display_name: name.into(), object: None, diagnostics: problem.into() })
     }
 
-    /// Tells the user something.
+    /// Adds a warning for the user.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
     fn report(&mut self, listed: Listed) -> ListControl {
         if self.left() == Some(0) {
+            // An implementation may ignore the answer, but the host must not receive more than its limit.
             return ListControl::Stop;
         }
         self.sent += 1;
         let wanted = (self.sink)(listed);
+        // Tells it with the last object, which saves a request for the next page.
         if self.left() == Some(0) { ListControl::Stop } else { wanted }
     }
 }
 
-/// How the objects of a resource type are searched for, where what is searched by is a struct. The resource type of the
+/// A list resource whose configuration is a struct. The resource type of the
 /// same name must have an identity.
 ///
 /// ```
@@ -122,12 +125,12 @@ pub trait ModelListResource: Send + Sync + 'static {
     /// The model of the search configuration.
     type Config: Model + Send;
 
-    /// The schema of what is searched by: that of the model, unless there is something to add.
+    /// Returns the schema of the search configuration: by default that of the model.
     fn schema(&self) -> SchemaBuilder {
         Self::Config::schema()
     }
 
-    /// Checks what is searched by as a whole, after the validators of the attributes.
+    /// Checks the search configuration as a whole, after the validators of the attributes.
     fn validate(&self, config: Value) -> impl Future<Output = ProviderDiagnostics> + Send {
         let _ = config;
         async { ProviderDiagnostics::new() }
@@ -149,11 +152,11 @@ pub struct Searching<L> {
 }
 
 impl<L: ModelListResource> Searching<L> {
-    /// `list`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    /// Wraps `list` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
-    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
     pub fn new(list: L, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
         let schema = list.schema().build()?;
         let problems = L::Config::mismatches(&schema);

@@ -1,9 +1,10 @@
-//! Providers in terms of models: the short way to write one.
+//! Providers on models, the shortest way to write one.
 //!
-//! A [`ModelResource`] gets and returns structs, and so do a [`ModelDataSource`], a [`ModelEphemeralResource`], a [`ModelListResource`], a
-//! [`ModelAction`] and a [`ModelStateStore`]; a [`Bundle`] collects them, functions and the provider's configuration. Everything that is not said has a default. Where
-//! that is not enough, [`Resource`](crate::Resource), [`DataSource`](crate::DataSource) and [`Definition`](crate::Definition) work on values,
-//! and both ways mix in one provider.
+//! A [`ModelResource`] gets and returns structs, and so do a [`ModelDataSource`], a [`ModelEphemeralResource`], a
+//! [`ModelListResource`], a [`ModelAction`] and a [`ModelStateStore`]; a [`Bundle`] collects them, functions and the
+//! provider's configuration. Everything that is not said has a default. Where that is not enough,
+//! [`Resource`](crate::Resource), [`DataSource`](crate::DataSource) and [`Definition`](crate::Definition) work on
+//! values, and both ways mix in one provider.
 
 mod action;
 mod bundle;

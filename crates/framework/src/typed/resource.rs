@@ -1,4 +1,4 @@
-//! Resource types in terms of models.
+//! Resource types on models.
 
 use std::future::Future;
 
@@ -9,21 +9,20 @@ use super::Call;
 use crate::model::Model;
 use crate::resource::{
     CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
-    ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest,
+    ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest, decode_stored,
 };
 use crate::stopping::Stops;
-use crate::stored::decode_stored;
 use crate::{ResourceSchema, SchemaBuilder};
 
 /// A resource type whose objects are structs. All but create, read and delete have defaults.
 ///
-/// The methods can be written as `async fn`. An error is a [`ProviderDiagnostic`]; what exists in spite of it is noted
-/// with [`Call::made`].
+/// The methods can be written as `async fn`. An error is a [`ProviderDiagnostic`]; an object that exists nevertheless
+/// is recorded with [`Call::made`].
 pub trait ModelResource: Send + Sync + 'static {
     /// The model of the object.
     type Model: Model + Send;
 
-    /// The schema: that of the model, unless there is something to add.
+    /// Returns the schema: by default that of the model.
     fn schema(&self) -> SchemaBuilder {
         Self::Model::schema()
     }
@@ -35,15 +34,14 @@ pub trait ModelResource: Send + Sync + 'static {
         call: &mut Call,
     ) -> impl Future<Output = Result<Self::Model, ProviderDiagnostic>> + Send;
 
-    /// Finds out what the object is like now; `None` when it is gone.
+    /// Reads the object; `None` if it no longer exists.
     fn read(
         &self,
         state: Self::Model,
         call: &mut Call,
     ) -> impl Future<Output = Result<Option<Self::Model>, ProviderDiagnostic>> + Send;
 
-    /// Changes the object from what is in `state` to what is planned. Types whose every change needs a new object have
-    /// no use for it.
+    /// Updates the object from `state` to the plan. Not called for types whose every change requires a replacement.
     fn update(
         &self,
         plan: Self::Model,
@@ -54,7 +52,7 @@ pub trait ModelResource: Send + Sync + 'static {
         async move { not_updated(state) }
     }
 
-    /// Deletes the object. That it is gone already is no error.
+    /// Deletes the object. An object that no longer exists is not an error.
     fn delete(
         &self,
         state: Self::Model,
@@ -77,8 +75,8 @@ pub trait ModelResource: Send + Sync + 'static {
         async { ProviderDiagnostics::new() }
     }
 
-    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also asked about deletions (FW-13). An
-    /// error refuses the plan.
+    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also called for deletions (FW-13). An
+    /// error prevents the plan.
     fn modify_plan(
         &self,
         request: ModifyPlanRequest,
@@ -86,18 +84,18 @@ pub trait ModelResource: Send + Sync + 'static {
         async { Ok(request.unchanged()) }
     }
 
-    /// Brings a stored object to the shape of the schema: by default attributes that the schema does not have are
-    /// dropped, and those that are missing are null.
+    /// Upgrades a stored object to the current schema. By default attributes that the schema lacks are dropped, and
+    /// missing ones are null.
     ///
     /// # Errors
     ///
-    /// What makes the stored object unusable.
+    /// Fails if the stored object cannot be used.
     fn upgrade(&self, request: UpgradeRequest) -> Result<Value, ProviderDiagnostic> {
         decode_stored(&request.raw_state, &<Self::Model as crate::model::Field>::ty())
     }
 
-    /// Converts an object of another type to this type (`moved` blocks); `None` for unsupported types. `call` receives the new
-    /// identity and private data.
+    /// Converts an object of another type to this type (`moved` blocks); `None` for unsupported types. `call` receives
+    /// the new identity and private data.
     fn move_from(&self, request: MoveRequest, call: &mut Call) -> Option<Result<Self::Model, ProviderDiagnostic>> {
         let _ = (request, call);
         None
@@ -127,11 +125,11 @@ pub struct Modelled<R> {
 }
 
 impl<R: ModelResource> Modelled<R> {
-    /// `resource`, whose schema is checked. Its calls learn from `stops` that they are to end soon.
+    /// Wraps `resource` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
-    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
     pub fn new(resource: R, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
         let schema = resource.schema().build()?;
         let problems = R::Model::mismatches(&schema);
@@ -152,6 +150,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
         Answer::pending(async move {
             let unchanged = request.clone();
             self.resource.modify_plan(request).await.unwrap_or_else(|problem| {
+                // The response needs some plan; the error makes the host ignore it.
                 let mut refused = unchanged.unchanged();
                 refused.refuse(problem);
                 refused

@@ -1,4 +1,4 @@
-//! State stores in terms of models.
+//! State stores on models.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,12 +10,12 @@ use groma_provider::{
 };
 use groma_value::Value;
 
+use crate::definition::StateStore;
 use crate::model::Model;
-use crate::state_store::StateStore;
 use crate::{ResourceSchema, SchemaBuilder};
 
-/// A type of state store whose configuration is a struct. Opening it with a configuration gives the place where the
-/// states are.
+/// A type of state store whose configuration is a struct. Opening it with a configuration returns the store of the
+/// states.
 ///
 /// ```
 /// use std::io::ErrorKind;
@@ -82,7 +82,7 @@ pub trait ModelStateStore: Send + Sync + 'static {
     /// The type of an opened store.
     type States: States;
 
-    /// The schema: that of the model, unless there is something to add.
+    /// Returns the schema: by default that of the model.
     fn schema(&self) -> SchemaBuilder {
         Self::Model::schema()
     }
@@ -93,27 +93,26 @@ pub trait ModelStateStore: Send + Sync + 'static {
         async { ProviderDiagnostics::new() }
     }
 
-    /// Takes a configuration into use.
+    /// Opens the store with a configuration.
     fn open(&self, config: Self::Model) -> impl Future<Output = Result<Self::States, ProviderDiagnostic>> + Send;
 }
 
 /// An opened store of states, by identifier: the names of workspaces.
 pub trait States: Send + Sync + 'static {
-    /// The content that was written last; `None` where there is no such state.
+    /// Returns the content that was written last; `None` if the state does not exist.
     fn read(&self, id: &str) -> impl Future<Output = Result<Option<Vec<u8>>, ProviderDiagnostic>> + Send;
 
     /// Writes a new state. Until it is stored completely, reads must return the previous one.
     fn write(&self, id: &str, content: Arc<[u8]>) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
 
-    /// The ids of all states that are kept.
+    /// Returns the identifiers of all states.
     fn list(&self) -> impl Future<Output = Result<Vec<String>, ProviderDiagnostic>> + Send;
 
-    /// Deletes a state.
+    /// Deletes a state and all of its content.
     fn delete(&self, id: &str) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
 
-    /// Takes the lock on a state for `operation`, in one step that nobody else can come between, and gives an id that
-    /// it takes to give the lock back. A lock that somebody has is an error that says who. `None` says that the store
-    /// has no locks.
+    /// Locks a state for `operation` atomically, and returns the ID that releases the lock. Fails with the name of the
+    /// owner if the state is locked. `None` means that the store has no locks.
     fn lock(
         &self,
         id: &str,
@@ -123,14 +122,14 @@ pub trait States: Send + Sync + 'static {
         async { Ok(None) }
     }
 
-    /// Gives the lock on a state back, if `lock_id` is that of the lock that is on it; anything else is an error.
+    /// Releases the lock on a state. Fails unless `lock_id` is the ID of the current lock.
     fn unlock(&self, id: &str, lock_id: &str) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send {
         let _ = (id, lock_id);
         async { Ok(()) }
     }
 
-    /// The size of the pieces in which states travel between the host and the provider, in bytes: what the host offers,
-    /// unless the store wants smaller ones.
+    /// Returns the chunk size in bytes for transfers between the host and the provider: by default `offered`, which is
+    /// the maximum.
     fn chunk_size(&self, offered: u64) -> u64 {
         offered
     }
@@ -145,11 +144,11 @@ pub struct Keeping<S: ModelStateStore> {
 }
 
 impl<S: ModelStateStore> Keeping<S> {
-    /// `store`, whose schema is checked.
+    /// Wraps `store` after a check of its schema.
     ///
     /// # Errors
     ///
-    /// What is wrong with the schema, and where it disagrees with the model (FW-18, FW-20).
+    /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
     pub fn new(store: S) -> Result<Self, Vec<SchemaProblem>> {
         let schema = store.schema().build()?;
         let problems = S::Model::mismatches(&schema);
@@ -157,6 +156,7 @@ impl<S: ModelStateStore> Keeping<S> {
     }
 
     fn states(&self) -> Result<Arc<S::States>, ProviderDiagnostic> {
+        // Cloned out of the lock, so that concurrent calls do not wait for each other.
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
         open.ok_or_else(|| {
             let detail = "The store was asked for a state before it was configured, or after its configuration had failed. This is a mistake \
@@ -166,7 +166,7 @@ impl<S: ModelStateStore> Keeping<S> {
     }
 
     async fn opened(&self, request: ConfigureStateStoreRequest) -> Result<u64, ProviderDiagnostic> {
-        // What was open is about another configuration, whether this one succeeds or not.
+        // The open store belongs to another configuration, whether this one succeeds or not.
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let states = self.store.open(S::Model::of(&request.config)?).await?;
         let chunk_size = states.chunk_size(request.chunk_size);

@@ -66,12 +66,13 @@ fn invoke(server: &dyn Provider, type_name: &str, text: &str) -> (Vec<String>, V
 }
 
 #[test]
-fn fw_19_an_action_works_on_structs_and_says_how_far_it_is() {
+fn fw_19_action_works_on_structs_and_reports_progress() {
     let server = Bundle::new().action("test_say", Say).build().unwrap();
     assert_eq!(server.type_names().actions, ["test_say"]);
     assert!(server.action_schema("test_say").unwrap().is_some());
     assert!(server.action_schema("test_shout").unwrap().is_none());
     assert_eq!(invoke(&server, "test_say", "hello"), (vec!["hello".to_owned()], vec!["Hoarse".to_owned()]));
+    // Warnings of a failed invocation are reported in front of its error.
     assert_eq!(invoke(&server, "test_say", "oh").1, ["Hoarse", "Interrupted"]);
     assert_eq!(invoke(&server, "test_say", "panic").1, ["Provider code panicked"], "FW-21");
     assert_eq!(invoke(&server, "test_shout", "hello").1, ["Unknown action type"]);
@@ -89,6 +90,7 @@ fn fw_19_an_action_works_on_structs_and_says_how_far_it_is() {
         server.plan_action(PlanActionRequest { type_name: "test_say".into(), config, client_capabilities }).wait()
     };
     assert_eq!(plan(true).deferred, Some(Deferred::ResourceConfigUnknown));
+    // The action itself respects a host without deferral.
     assert_eq!(plan(false).deferred, None);
 }
 
@@ -106,10 +108,11 @@ impl Action for Plain {
 }
 
 #[test]
-fn actions_on_structs_and_on_values_mix_and_each_name_is_there_once() {
+fn actions_on_structs_and_values_mix_and_names_are_unique() {
     let plain = || Plain(SchemaBuilder::new().attribute("text", Attribute::string()).build().unwrap());
     let server = Bundle::new().action("test_say", Say).plain_action("test_tell", plain()).build().unwrap();
     assert_eq!(invoke(&server, "test_tell", "hello").1, ["Deaf"]);
+    // Both kinds share one namespace.
     let twice = Bundle::new().action("test_say", Say).plain_action("test_say", plain()).build().err().unwrap();
     assert_eq!(twice[0].to_string(), "test_say: the type is declared twice");
 }

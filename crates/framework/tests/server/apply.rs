@@ -6,7 +6,7 @@ use groma_provider::{
 };
 use groma_value::{Type, Value};
 
-use crate::support::{Thing, get, made, s, texts, unknown};
+use crate::support::{TestResource, get, made, s, texts, unknown};
 
 fn base() -> SchemaBuilder {
     SchemaBuilder::new()
@@ -16,11 +16,12 @@ fn base() -> SchemaBuilder {
 }
 
 #[test]
-fn fw_15_a_result_that_breaks_the_plan_is_the_frameworks_error() {
-    let served = Thing::new(base())
+fn fw_15_result_that_contradicts_the_plan_is_an_error() {
+    let served = TestResource::new(base())
         .changing(|_, plan, _| {
             let attributes = made(plan);
             let attributes = attributes.as_object().unwrap();
+            // The service changes a planned value, which no provider may report without an error.
             let upper = attributes
                 .iter()
                 .map(|(name, value)| (name.clone(), if &**name == "name" { s("A") } else { value.clone() }));
@@ -30,12 +31,12 @@ fn fw_15_a_result_that_breaks_the_plan_is_the_frameworks_error() {
     let plan = served.object([("id", unknown()), ("name", s("a"))]);
     let response = served.apply(served.null(), plan, served.object([("name", s("a"))]), Private::default());
     assert_eq!(texts(&response.diagnostics), ["Inconsistent result from provider code .name"]);
-    assert_eq!(get(&response.new_state.unwrap(), "name"), s("A"), "what there is is recorded");
+    assert_eq!(get(&response.new_state.unwrap(), "name"), s("A"), "the returned object is recorded");
 }
 
 #[test]
 fn fw_15_success_without_an_object_is_an_error() {
-    let served = Thing::new(base()).changing(|_, _, _| ObjectResponse::gone()).serve();
+    let served = TestResource::new(base()).changing(|_, _, _| ObjectResponse::gone()).serve();
     let response = served.apply(served.null(), served.object([]), served.object([]), Private::default());
     assert_eq!(texts(&response.diagnostics), ["No object from provider code "]);
     assert!(response.new_state.unwrap().is_null());
@@ -43,11 +44,12 @@ fn fw_15_success_without_an_object_is_an_error() {
 
 #[test]
 fn lc_29_write_only_values_reach_the_provider_and_nothing_else() {
-    let served = Thing::new(base())
+    let served = TestResource::new(base())
         .changing(|_, plan, _| {
             assert!(get(plan, "token").is_null());
             let attributes = made(plan);
             let attributes = attributes.as_object().unwrap();
+            // A careless provider returns the write-only value; the framework must drop it.
             let leaking = attributes
                 .iter()
                 .map(|(name, value)| (name.clone(), if &**name == "token" { s("leak") } else { value.clone() }));
@@ -63,8 +65,8 @@ fn lc_29_write_only_values_reach_the_provider_and_nothing_else() {
 }
 
 #[test]
-fn lc_16_failures_keep_what_there_is() {
-    let half = Thing::new(base())
+fn lc_16_failed_apply_keeps_the_existing_object() {
+    let half = TestResource::new(base())
         .changing(|_, plan, _| {
             ObjectResponse::failed_with(made(plan), PrivateData::new(), ProviderDiagnostic::error("half", "way"))
         })
@@ -72,8 +74,10 @@ fn lc_16_failures_keep_what_there_is() {
     let plan = half.object([("id", unknown())]);
     let response = half.apply(half.null(), plan, half.object([]), Private::default());
     assert_eq!(get(&response.new_state.unwrap(), "id"), s("made"));
-    let failing =
-        Thing::new(base()).changing(|_, _, _| ObjectResponse::failed(ProviderDiagnostic::error("no", "no"))).serve();
+    // This provider fails without an object: nothing was changed.
+    let failing = TestResource::new(base())
+        .changing(|_, _, _| ObjectResponse::failed(ProviderDiagnostic::error("no", "no")))
+        .serve();
     let state = || failing.object([("id", s("1"))]);
     let response = failing.apply(
         state(),
@@ -88,16 +92,16 @@ fn lc_16_failures_keep_what_there_is() {
 
 #[test]
 fn fw_19_a_deletion_without_errors_is_done() {
-    let served = Thing::new(base()).serve();
+    let served = TestResource::new(base()).serve();
     let response = served.apply(served.object([("id", s("1"))]), served.null(), served.null(), Private::default());
     assert!(response.diagnostics.is_empty() && response.new_state.unwrap().is_null());
 }
 
 #[test]
 fn fw_21_a_panic_is_an_error_of_that_one_request() {
-    let served = Thing::new(base())
+    let served = TestResource::new(base())
         .changing(|what, plan, _| {
-            assert!(get_name(plan) != Some("boom"), "the {what} of Thing");
+            assert!(get_name(plan) != Some("boom"), "the {what} of TestResource");
             ObjectResponse::found(made(plan), PrivateData::new())
         })
         .serve();
@@ -108,24 +112,26 @@ fn fw_21_a_panic_is_an_error_of_that_one_request() {
     let config = |name: &str| served.object([("name", s(name))]);
     let response = served.apply(served.null(), plan("boom"), config("boom"), Private::default());
     assert_eq!(texts(&response.diagnostics), ["Provider code panicked "]);
-    assert!(response.diagnostics.iter().next().unwrap().detail.contains("the create of Thing"));
+    assert!(response.diagnostics.iter().next().unwrap().detail.contains("the create of TestResource"));
     assert!(response.new_state.unwrap().is_null());
+    // The panic of the call before has no consequence for this one.
     let response = served.apply(served.null(), plan("fine"), config("fine"), Private::default());
     assert!(response.diagnostics.is_empty(), "the provider lives on");
 }
 
 #[test]
 fn fw_21_panics_anywhere_are_caught() {
-    let modifying = Thing::new(base()).modifying(|_| panic!("the plan")).serve();
+    let modifying = TestResource::new(base()).modifying(|_| panic!("the plan")).serve();
     let response = modifying.plan(modifying.null(), modifying.object([]));
     assert_eq!(texts(&response.diagnostics), ["Provider code panicked "]);
     let schema = base().attribute(
         "x",
         Attribute::string().modifier(groma_framework::modifier::modifier("panics", |_, _| panic!("the modifier"))),
     );
-    let in_modifier = Thing::new(schema).serve();
+    let in_modifier = TestResource::new(schema).serve();
     let response = in_modifier.plan(in_modifier.null(), in_modifier.object([]));
     assert!(response.diagnostics.iter().next().unwrap().detail.contains("the modifier"));
+    // The import of the test resource panics by definition.
     let request = ImportRequest {
         type_name: "test_thing".into(),
         target: ImportTarget::Id("1".into()),
@@ -133,7 +139,7 @@ fn fw_21_panics_anywhere_are_caught() {
     };
     let response = modifying.server.import_resource(request).now().unwrap();
     assert_eq!(texts(&response.diagnostics), ["Provider code panicked "]);
-    let reading = Thing::new(base()).reading(|_| panic!("the read")).serve();
+    let reading = TestResource::new(base()).reading(|_| panic!("the read")).serve();
     let state = reading.object([("id", s("1"))]);
     let response = reading.server.read_resource(read_request(state.clone())).now().unwrap();
     assert_eq!(texts(&response.diagnostics), ["Provider code panicked "]);
@@ -145,8 +151,8 @@ fn read_request(current_state: Value) -> ReadRequest {
 }
 
 #[test]
-fn fw_19_reads_say_what_is_gone_also_in_batches() {
-    let served = Thing::new(base())
+fn fw_19_reads_report_missing_objects_also_in_batches() {
+    let served = TestResource::new(base())
         .reading(|request| match get(&request.state, "id").as_str() {
             Some("gone") => ObjectResponse::gone(),
             _ => ObjectResponse::found(request.state, request.private),
@@ -154,6 +160,7 @@ fn fw_19_reads_say_what_is_gone_also_in_batches() {
         .serve();
     let here = served.object([("id", s("here"))]);
     let gone = served.object([("id", s("gone"))]);
+    // One batch with both results: the answers must stay in the order of the requests.
     let requests = vec![read_request(here.clone()), read_request(gone)];
     let responses = served.server.read_resources(requests).now().unwrap();
     assert_eq!(responses[0].new_state, here);
@@ -162,8 +169,9 @@ fn fw_19_reads_say_what_is_gone_also_in_batches() {
 
 #[test]
 fn fw_19_stored_objects_of_an_older_shape_are_read() {
-    let served = Thing::new(base()).serve();
+    let served = TestResource::new(base()).serve();
     let request = |json: &str| UpgradeRequest { type_name: "test_thing".into(), version: 0, raw_state: json.into() };
+    // An attribute that the schema no longer has is dropped.
     let response = served.server.upgrade_resource(request(r#"{"id":"1","gone":true}"#)).now().unwrap();
     assert!(response.diagnostics.is_empty());
     assert_eq!(response.upgraded_state, served.object([("id", s("1"))]));
@@ -180,7 +188,7 @@ fn fw_19_validation_covers_read_only_attributes_and_validators() {
         }
     });
     let schema = base().attribute("count_of", Attribute::number().validator(even));
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let validate = |config: Value| {
         let request = ValidateRequest {
             type_name: "test_thing".into(),
@@ -190,6 +198,7 @@ fn fw_19_validation_covers_read_only_attributes_and_validators() {
         texts(&served.server.validate_resource(request).now().unwrap())
     };
     assert!(validate(served.object([("count_of", Value::number(2))])).is_empty());
+    // An unknown value is validated once it is known.
     assert!(validate(served.object([("count_of", Value::unknown(Type::Number))])).is_empty());
     assert_eq!(validate(served.object([("count_of", Value::number(3))])), ["Invalid Attribute Value .count_of"]);
     assert_eq!(validate(served.object([("id", s("1"))])), ["Invalid Configuration for Read-Only Attribute .id"]);
@@ -201,7 +210,7 @@ fn fw_19_deprecated_arguments_and_blocks_draw_a_warning_when_they_are_used() {
     let schema = base()
         .attribute("old", Attribute::string().deprecated("Use name instead."))
         .block("old_block", block.deprecated("Leave it out."));
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let validate = |config: Value| {
         let request = ValidateRequest {
             type_name: "test_thing".into(),
@@ -219,8 +228,8 @@ fn fw_19_deprecated_arguments_and_blocks_draw_a_warning_when_they_are_used() {
 }
 
 #[test]
-fn an_unknown_type_is_an_error() {
-    let served = Thing::new(base()).serve();
+fn unknown_type_is_an_error() {
+    let served = TestResource::new(base()).serve();
     assert!(served.server.resource_schema("test_other").unwrap().is_none());
     let request = UpgradeRequest { type_name: "test_other".into(), version: 0, raw_state: "{}".into() };
     let response = served.server.upgrade_resource(request).now().unwrap();

@@ -1,4 +1,5 @@
-//! Providers put together from parts: ephemeral resources on structs, parts on values beside them, the way of an interrupt (FW-19, FW-22).
+//! Providers put together from parts: ephemeral resources on structs, parts on values beside them, the way of an
+//! interrupt (FW-19, FW-22).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -85,7 +86,7 @@ fn summaries(problems: &ProviderDiagnostics) -> Vec<&str> {
 }
 
 #[test]
-fn fw_19_an_ephemeral_resource_works_on_structs_and_keeps_what_it_needs_to_the_end() {
+fn fw_19_ephemeral_resource_works_on_structs_and_keeps_private_data_until_close() {
     let door = Door::default();
     let server = Bundle::new().ephemeral_resource("test_ticket", door.clone()).build().unwrap();
     let opened = open(&server, "anne");
@@ -98,6 +99,7 @@ fn fw_19_an_ephemeral_resource_works_on_structs_and_keeps_what_it_needs_to_the_e
         let request = CloseEphemeralRequest { type_name: "test_ticket".into(), private };
         server.close_ephemeral(request).wait()
     };
+    // The data of `open` lacks what `renew` has added: each call gets what the one before returned.
     assert_eq!(summaries(&close(opened.private)), ["Too early"]);
     assert!(close(renewed.private).is_empty());
     assert_eq!(*door.0.lock().unwrap(), ["in anne", "stays anne", "out anne", "out anne"]);
@@ -159,7 +161,7 @@ impl ModelResource for Endless {
 }
 
 #[test]
-fn parts_on_structs_and_on_values_mix_and_each_name_is_there_once() {
+fn bundle_mixes_structs_and_values_and_names_are_unique() {
     let schema = || SchemaBuilder::new().attribute("name", Attribute::string().computed()).build().unwrap();
     let with_plain = |bundle: Bundle| {
         bundle
@@ -179,6 +181,7 @@ fn parts_on_structs_and_on_values_mix_and_each_name_is_there_once() {
     };
     assert_eq!(summaries(&server.open_ephemeral(request).wait().diagnostics), ["Shut"]);
 
+    // All duplicates are reported by one call.
     let twice = with_plain(with_plain(Bundle::new())).resource("test_work", Endless).build().err().unwrap();
     let twice: Vec<String> = twice.iter().map(ToString::to_string).collect();
     let said = |name: &str| format!("{name}: the type is declared twice");
@@ -187,11 +190,12 @@ fn parts_on_structs_and_on_values_mix_and_each_name_is_there_once() {
 }
 
 #[test]
-fn fw_22_an_interrupt_reaches_a_running_call_which_keeps_what_there_is() {
+fn fw_22_interrupt_reaches_a_running_call_and_keeps_its_object() {
     let server = Arc::new(Bundle::new().resource("test_work", Endless).build().unwrap());
     let block = server.resource_schema("test_work").unwrap().unwrap().block.clone();
     let interrupted = Arc::clone(&server);
     let interrupting = std::thread::spawn(move || {
+        // Long enough for the create to wait for the signal.
         std::thread::sleep(Duration::from_millis(50));
         interrupted.stop();
     });
@@ -207,6 +211,7 @@ fn fw_22_an_interrupt_reaches_a_running_call_which_keeps_what_there_is() {
     assert_eq!(summaries(&response.diagnostics), ["Interrupted"]);
     assert_eq!(response.new_state, Some(Value::object([("done", s("half"))])));
 
+    // A call that begins after the stop is not affected by it.
     let mut later = server.apply_resource(request);
     let mut context = Context::from_waker(Waker::noop());
     assert!(Pin::new(&mut later).poll(&mut context).is_pending(), "an interrupt is for those that run");

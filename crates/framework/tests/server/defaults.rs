@@ -28,7 +28,7 @@ struct Ending {
 }
 
 impl Greeting {
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         let sign = self.ending.as_ref().and_then(|ending| ending.sign.known());
         format!("{}{}", self.word.known().map_or("-", String::as_str), sign.map_or("", String::as_str))
     }
@@ -57,18 +57,18 @@ impl ModelAction for Greeter {
     type Model = Greeting;
 
     async fn invoke(&self, config: Greeting, _: &mut Invoked) -> Result<(), ProviderDiagnostic> {
-        self.0.lock().unwrap().push(config.told());
+        self.0.lock().unwrap().push(config.text());
         Ok(())
     }
 }
 
 #[test]
-fn fw_16_what_is_not_planned_has_defaults_too() {
+fn fw_16_defaults_apply_outside_of_plans() {
     let greeter = Greeter::default();
     let heard = greeter.clone();
     let server = Bundle::new()
         .configured(move |settings: Greeting| {
-            heard.0.lock().unwrap().push(settings.told());
+            heard.0.lock().unwrap().push(settings.text());
             Ok(())
         })
         .data_source("test_greeting", greeter.clone())
@@ -98,6 +98,7 @@ fn fw_16_what_is_not_planned_has_defaults_too() {
         assert!(server.invoke_action(request).wait().is_empty());
     };
     invoke(&config);
+    // A default inside a block applies only where the block exists.
     invoke(&Value::object([("word", s("bye")), ("ending", Value::NULL)]));
     let request = ConfigureRequest { terraform_version: "1.15.5".to_owned(), config, client_capabilities };
     assert!(server.configure(request).wait().is_empty());

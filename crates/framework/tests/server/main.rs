@@ -5,14 +5,13 @@
 mod actions;
 mod apply;
 mod bundle;
+mod data_sources;
 mod defaults;
-mod further;
 mod model;
 mod modifiers;
 mod moves;
 mod plan;
+mod plan_modification;
 mod schema;
 mod searches;
 mod support;
-mod validators;
-mod whole;

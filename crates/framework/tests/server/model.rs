@@ -100,7 +100,7 @@ fn listener() -> Listener {
 }
 
 #[test]
-fn fw_20_a_derive_gives_the_schema() {
+fn fw_20_derive_generates_the_schema() {
     let schema = Listener::schema().build().unwrap();
     assert!(Listener::mismatches(&schema).is_empty());
     let block = schema.block();
@@ -137,17 +137,19 @@ fn fw_20_a_derive_gives_the_schema() {
     let rule = nested("rule");
     assert_eq!((rule.nesting(), rule.min(), rule.max()), (Nesting::Set, 1, Some(3)));
     assert_eq!(nested("limits").nesting(), Nesting::Single);
+    // A model without `Option` is always there, which is what `Group` means.
     assert_eq!(nested("health").nesting(), Nesting::Group);
 }
 
 #[test]
-fn fw_20_a_struct_becomes_a_value_of_the_schema_and_the_same_struct_again() {
+fn fw_20_struct_round_trips_through_a_value() {
     let schema = Listener::schema().build().unwrap();
     let value = listener().to_value();
     assert!(groma_provider::contract::check_shape(schema.block().implied_type(), &value).is_empty());
     assert!(!get(&value, "id").is_known(), "unknown is something that a struct can say");
     assert!(get(&value, "zone").is_null());
     let mut again = Listener::of(&value).unwrap();
+    // A set returns its elements in the order of the language, not in that of the author.
     again.rule.0.sort_by_key(|rule| rule.port);
     let mut expected = listener();
     expected.rule.0.sort_by_key(|rule| rule.port);
@@ -169,6 +171,7 @@ fn fw_20_a_value_that_a_field_cannot_hold_is_an_error_that_names_the_attribute()
         error("name", Value::unknown(Type::String)),
         error("name", Value::null(Type::String)),
         error("port", Value::number(70_000)),
+        // The path of the error leads into the list.
         error("weights", Value::list(Type::Number, vec![Value::number(1), Value::null(Type::Number)])),
         error("owner", Value::object([("name", Value::TRUE), ("number", Value::number(1))])),
     ];
@@ -210,6 +213,7 @@ fn fw_20_a_schema_and_a_model_that_disagree_fail_in_the_schema_check() {
         "age: the schema has it, and the model does not",
     ];
     assert_eq!(found, expected);
+    // Problems of a type are reported with its name.
     let twice = Bundle::new().resource("test_other", Other).resource("test_other", Other).build().err().unwrap();
     assert!(twice[0].to_string().starts_with("test_other.name:"), "{twice:?}");
 }
@@ -285,11 +289,13 @@ fn fw_20_a_resource_works_on_structs() {
     assert_eq!(Person::of(&state).unwrap(), Person { name: "anne".into(), number: Maybe::Known(4) });
     let updated = apply(&state, &config("benjamin")).new_state.unwrap();
     assert_eq!(Person::of(&updated).unwrap().number, Maybe::Known(8));
-    // LC-16: what is there is kept, whether it failed half way or at the start.
+    // LC-16: the object is kept, whether the call failed at the start or later.
     let half = apply(&null, &config("half"));
+    // The object that `made` recorded is in the state, although the create failed.
     assert!(half.diagnostics.has_errors() && half.new_state.is_some_and(|state| !state.is_null()));
     let refused = apply(&state, &config("no"));
     assert!(refused.diagnostics.has_errors());
+    // An update that recorded nothing has changed nothing.
     assert_eq!(refused.new_state, Some(state));
     let gone = ReadRequest {
         type_name: "test_person".into(),

@@ -9,7 +9,7 @@ use groma_framework::modifier::{
 use groma_framework::{Attribute, NestedBlock, Nesting, ObjectNesting, ProviderDiagnostics, SchemaBuilder};
 use groma_value::{Type, Value};
 
-use crate::support::{Thing, get, s, texts, unknown};
+use crate::support::{TestResource, get, s, texts, unknown};
 
 type Log = Arc<Mutex<Vec<String>>>;
 
@@ -24,17 +24,18 @@ fn noting(log: &Log, name: &'static str) -> impl groma_framework::PlanModifier +
 }
 
 #[test]
-fn fw_04_modifiers_run_in_order_each_on_what_the_one_before_left() {
+fn fw_04_modifiers_run_in_order_on_the_previous_result() {
     let log = Log::default();
     let computed = Attribute::string().computed().modifier(noting(&log, "a")).modifier(noting(&log, "b"));
-    let served = Thing::new(SchemaBuilder::new().attribute("x", computed)).serve();
+    let served = TestResource::new(SchemaBuilder::new().attribute("x", computed)).serve();
     let (plan, _) = served.planned(served.null(), served.object([]));
+    // "?" is the unknown value that the first modifier got.
     assert_eq!(get(&plan, "x"), s("?ab"));
     assert_eq!(*log.lock().unwrap(), ["a.x=?", "b.x=?a"]);
 }
 
 #[test]
-fn fw_04_nested_modifiers_run_after_outer_ones_on_what_these_left() {
+fn fw_04_nested_modifiers_run_after_outer_ones_on_their_result() {
     let log = Log::default();
     let outer_log = log.clone();
     let inner = [("v", Attribute::string().computed().modifier(noting(&log, "inner")))];
@@ -43,14 +44,14 @@ fn fw_04_nested_modifiers_run_after_outer_ones_on_what_these_left() {
             outer_log.lock().unwrap().push("outer".into());
             response.plan = Value::object([("v", s("from outer "))]);
         }));
-    let served = Thing::new(SchemaBuilder::new().attribute("n", nested)).serve();
+    let served = TestResource::new(SchemaBuilder::new().attribute("n", nested)).serve();
     let (plan, _) = served.planned(served.null(), served.object([]));
     assert_eq!(*log.lock().unwrap(), ["outer", "inner.n.v=from outer "]);
     assert_eq!(get(&get(&plan, "n"), "v"), s("from outer inner"));
 }
 
 #[test]
-fn fw_05_an_error_stops_the_attribute_and_what_is_nested_but_not_the_others() {
+fn fw_05_error_stops_the_attribute_and_its_nested_ones_but_no_others() {
     let log = Log::default();
     let failing = || modifier("fails", |request, response| response.error(request.path, "Failed", "It does."));
     let inner = [("v", Attribute::string().computed().modifier(noting(&log, "nested")))];
@@ -58,10 +59,11 @@ fn fw_05_an_error_stops_the_attribute_and_what_is_nested_but_not_the_others() {
         .attribute("a", Attribute::string().computed().modifier(failing()).modifier(noting(&log, "later")))
         .attribute("b", Attribute::nested(ObjectNesting::Single, inner).modifier(failing()))
         .attribute("c", Attribute::string().computed().modifier(noting(&log, "other")));
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let config = served.object([("b", Value::object([("v", Value::null(Type::String))]))]);
     let response = served.plan(served.null(), config);
     assert_eq!(texts(&response.diagnostics), ["Failed .a", "Failed .b"]);
+    // Neither the second modifier of "a" nor the nested one of "b" has run.
     assert_eq!(*log.lock().unwrap(), ["other.c=?"]);
 }
 
@@ -69,7 +71,7 @@ fn fw_05_an_error_stops_the_attribute_and_what_is_nested_but_not_the_others() {
 /// `y`, null where there is no object.
 fn replaced(attribute: Attribute, state: Option<Value>, config: Option<Value>) -> Vec<String> {
     let schema = SchemaBuilder::new().attribute("x", attribute).attribute("y", Attribute::string());
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let of = |x: Option<Value>| match x {
         Some(x) => served.object([("x", x), ("y", s("y"))]),
         None => served.null(),
@@ -83,6 +85,7 @@ fn fw_06_a_changed_value_replaces_but_not_on_create_or_delete_or_without_change(
     assert_eq!(replaced(attribute(), Some(s("a")), Some(s("b"))), [".x"]);
     assert_eq!(replaced(attribute(), Some(s("a")), Some(Value::null(Type::String))), [".x"]);
     assert!(replaced(attribute(), Some(s("a")), Some(s("a"))).is_empty());
+    // Creation and deletion have nothing to replace.
     assert!(replaced(attribute(), None, Some(s("b"))).is_empty());
     assert!(replaced(attribute(), Some(s("a")), None).is_empty());
 }
@@ -100,6 +103,7 @@ fn fw_07_the_provider_may_decide_whether_a_change_replaces() {
     };
     assert_eq!(replaced(shrinks(), Some(s("aaa")), Some(s("a"))), [".x"]);
     assert!(replaced(shrinks(), Some(s("a")), Some(s("aaa"))).is_empty());
+    // The condition panics when it is called, which proves that it is not.
     let never_asked =
         Attribute::string().modifier(requires_replace_if("Never.", |_| -> bool { panic!("nothing changes") }));
     assert!(replaced(never_asked, Some(s("a")), Some(s("a"))).is_empty());
@@ -110,17 +114,18 @@ fn fw_08_only_a_configured_value_replaces() {
     let attribute = || Attribute::string().modifier(requires_replace_if_configured());
     assert_eq!(replaced(attribute(), Some(s("a")), Some(s("b"))), [".x"]);
     assert!(replaced(attribute(), Some(s("a")), Some(Value::null(Type::String))).is_empty());
+    // A change that the provider makes itself is no reason for a replacement.
     let computed = || Attribute::string().optional_computed().modifier(requires_replace_if_configured());
     assert!(replaced(computed(), Some(s("a")), Some(Value::null(Type::String))).is_empty());
 }
 
 #[test]
-fn fw_09_the_prior_value_stands_in_for_an_unknown_one() {
+fn fw_09_prior_value_replaces_an_unknown_one() {
     let schema = SchemaBuilder::new()
         .attribute("id", Attribute::string().computed().modifier(use_state_for_unknown()))
         .attribute("size", Attribute::string().optional_computed().use_state_for_unknown())
         .attribute("name", Attribute::string());
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let state = served.object([("id", s("1")), ("size", s("x")), ("name", s("a"))]);
     let (plan, _) = served.planned(state.clone(), served.object([("name", s("b"))]));
     assert_eq!((get(&plan, "id"), get(&plan, "size")), (s("1"), s("x")));
@@ -141,7 +146,7 @@ fn fw_09_the_second_variant_does_not_copy_a_null_into_new_nested_objects() {
     let part = |arn: Value| Value::object([("key", s("k")), ("arn", arn)]);
     let part_type = || Type::object([("arn", Type::String), ("key", Type::String)]);
     let arns = |modifier: fn(Attribute) -> Attribute| {
-        let served = Thing::new(schema(modifier)).serve();
+        let served = TestResource::new(schema(modifier)).serve();
         let parts = |parts: Vec<(&str, Value)>| served.object([("parts", Value::map(part_type(), parts))]);
         let null = || Value::null(Type::String);
         let state = parts(vec![("old", part(s("arn:1")))]);
@@ -159,17 +164,17 @@ fn fw_09_the_second_variant_does_not_copy_a_null_into_new_nested_objects() {
 }
 
 #[test]
-fn fw_14_set_elements_meet_their_own_prior_state() {
+fn fw_14_set_elements_match_their_own_prior_state() {
     let inner =
         [("name", Attribute::string().required()), ("id", Attribute::string().computed().use_state_for_unknown())];
     let schema = SchemaBuilder::new().block("part", NestedBlock::new(Nesting::Set, inner));
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let ty = Type::object([("id", Type::String), ("name", Type::String)]);
     let part = |name: &str, id: Value| Value::object([("name", s(name)), ("id", id)]);
     let parts = |parts: Vec<Value>| served.object([("part", Value::set(ty.clone(), parts))]);
     let null = || Value::null(Type::String);
     let state = parts(vec![part("a", s("1")), part("b", s("2")), part("c", s("3"))]);
-    // The first one goes; the others must not inherit its state.
+    // The first element is removed, and the others must not inherit its state.
     let (plan, _) = served.planned(state, parts(vec![part("b", null()), part("c", null()), part("d", null())]));
     let planned = get(&plan, "part");
     let id = |name: &str| {
@@ -180,7 +185,7 @@ fn fw_14_set_elements_meet_their_own_prior_state() {
 }
 
 #[test]
-fn fw_14_list_elements_meet_prior_state_by_position() {
+fn fw_14_list_elements_match_prior_state_by_position() {
     let log = Log::default();
     let seen = log.clone();
     let inner = [(
@@ -191,12 +196,14 @@ fn fw_14_list_elements_meet_prior_state_by_position() {
         })),
     )];
     let served =
-        Thing::new(SchemaBuilder::new().attribute("parts", Attribute::nested(ObjectNesting::List, inner))).serve();
+        TestResource::new(SchemaBuilder::new().attribute("parts", Attribute::nested(ObjectNesting::List, inner)))
+            .serve();
     let ty = Type::object([("name", Type::String)]);
     let parts = |names: &[&str]| {
         let parts = names.iter().map(|name| Value::object([("name", s(name))])).collect();
         served.object([("parts", Value::list(ty.clone(), parts))])
     };
+    // The protocol matches lists by position, even if that pairs different elements.
     served.planned(parts(&["a", "b"]), parts(&["b", "c", "d"]));
     assert_eq!(*log.lock().unwrap(), [".parts[0].name: a", ".parts[1].name: b", ".parts[2].name: -"]);
 }
@@ -208,17 +215,18 @@ fn fw_14_ten_thousand_set_elements_are_planned_in_linear_time() {
         ("id", Attribute::string().computed().modifier(use_non_null_state_for_unknown())),
         ("zone", Attribute::string().optional_computed().default(groma_framework::DefaultValue::of(s("z")))),
     ];
-    let served = Thing::new(SchemaBuilder::new().block("part", NestedBlock::new(Nesting::Set, inner))).serve();
+    let served = TestResource::new(SchemaBuilder::new().block("part", NestedBlock::new(Nesting::Set, inner))).serve();
     let ty = Type::object([("id", Type::String), ("name", Type::String), ("zone", Type::String)]);
     let part =
         |n: u32, id: Value, zone: Value| Value::object([("id", id), ("name", s(&format!("n{n}"))), ("zone", zone)]);
     let parts = |parts: Vec<Value>| served.object([("part", Value::set(ty.clone(), parts))]);
     let null = || Value::null(Type::String);
     let state = parts((0..10_000).map(|n| part(n, s(&format!("id{n}")), s("z"))).collect());
+    // One element is removed, one added, and the order is reversed: nothing matches by position.
     let config = parts((1..10_001).rev().map(|n| part(n, null(), null())).collect());
     let started = std::time::Instant::now();
     let (plan, _) = served.planned(state, config);
-    // In quadratic time this is a matter of minutes.
+    // In quadratic time this would take minutes.
     assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     let open = get(&plan, "part").as_slice().unwrap().iter().filter(|part| !get(part, "id").is_known()).count();
     assert_eq!(open, 1, "all but the new one keep their ids");

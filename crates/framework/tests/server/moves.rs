@@ -38,6 +38,7 @@ impl ModelResource for Forest {
     async fn modify_plan(&self, request: ModifyPlanRequest) -> Result<ModifyPlanResponse, ProviderDiagnostic> {
         let name = request.planned::<String>("name")?;
         let heights = (request.current::<u32>("height")?, request.planned::<u32>("height")?);
+        // A value of another type is an error and not null.
         let wrong = request.planned::<u32>("name").is_err();
         let mut response = request.unchanged();
         match name {
@@ -48,7 +49,7 @@ impl ModelResource for Forest {
                 assert!(wrong, "a name is no number");
                 response.set("label", &format!("the tree {name}"));
             }
-            Maybe::Unknown => response.warn("Nameless", "The label is told later."),
+            Maybe::Unknown => response.warn("Nameless", "The label is known after apply."),
             Maybe::Null => response.set("label", &"gone".to_owned()),
         }
         if let (Maybe::Known(now), Maybe::Known(planned)) = heights
@@ -97,7 +98,7 @@ fn summaries(response: &MoveResponse) -> Vec<&str> {
 }
 
 #[test]
-fn fw_19_an_object_of_another_type_is_read_as_a_struct_and_keeps_what_belongs_to_it() {
+fn fw_19_moved_object_is_read_as_a_struct_and_keeps_private_data_and_identity() {
     let response = moved("other_bush", r#"{"title": "Holly", "thorns": true}"#);
     assert_eq!(get(&response.target_state, "name"), s("Holly"));
     assert_eq!(summaries(&response), ["Trimmed"]);
@@ -105,6 +106,7 @@ fn fw_19_an_object_of_another_type_is_read_as_a_struct_and_keeps_what_belongs_to
     let private = groma_framework::PrivateData::decode(&response.target_private);
     assert_eq!((private.get("version"), private.get("age")), (Some("3"), Some("7")));
 
+    // `move_from` returned `None` for this type.
     assert_eq!(summaries(&moved("other_stone", "{}")), ["Unsupported move"]);
     let wrong = moved("other_bush", r#"{"title": []}"#);
     assert!(wrong.target_state.is_null());
@@ -112,7 +114,7 @@ fn fw_19_an_object_of_another_type_is_read_as_a_struct_and_keeps_what_belongs_to
 }
 
 #[test]
-fn fw_12_a_plan_is_adjusted_by_attributes_where_a_struct_cannot_hold_it() {
+fn fw_12_partly_unknown_plan_is_adjusted_by_attribute() {
     let server = Bundle::new().resource("test_tree", Forest).build().unwrap();
     let block = server.resource_schema("test_tree").unwrap().unwrap().block.clone();
     let plan = |prior_state: Value, config: Value| {
@@ -140,6 +142,7 @@ fn fw_12_a_plan_is_adjusted_by_attributes_where_a_struct_cannot_hold_it() {
     let refused = plan(block.null_value(), tree(s("yew"), 2));
     assert_eq!(refused.diagnostics.iter().map(|problem| &*problem.summary).collect::<Vec<_>>(), ["Poisonous"]);
 
+    // Growing is an update; a shrunk tree must be planted again.
     let there = Tree { name: "oak".to_owned(), label: Maybe::Known("the tree oak".to_owned()), height: Some(5) };
     let shrunk = plan(there.to_value(), tree(s("oak"), 4));
     assert_eq!(shrunk.requires_replace, [Path::root().attribute("height")]);

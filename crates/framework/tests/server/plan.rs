@@ -10,7 +10,7 @@ use groma_framework::{
 };
 use groma_value::{Path, Type, Value};
 
-use crate::support::{Thing, get, s, texts, unknown};
+use crate::support::{TestResource, get, s, texts, unknown};
 
 fn base() -> SchemaBuilder {
     SchemaBuilder::new()
@@ -34,7 +34,7 @@ fn fw_02_defaults_then_unknowns_then_modifiers_then_the_resource() {
             },
         )),
     );
-    let served = Thing::new(schema)
+    let served = TestResource::new(schema)
         .modifying(move |request| {
             let region = get(&request.plan, "region");
             of_resource.lock().unwrap().push(format!("resource sees {}", region.as_str().unwrap()));
@@ -42,14 +42,15 @@ fn fw_02_defaults_then_unknowns_then_modifiers_then_the_resource() {
         })
         .serve();
     let (plan, _) = served.planned(served.null(), served.object([("name", s("a"))]));
+    // The modifier sees the default, and computed values are unknown by then.
     assert_eq!(*seen.lock().unwrap(), ["here id known: false", "resource sees here"]);
     assert_eq!(get(&plan, "region"), s("here"));
     assert!(!get(&plan, "id").is_known() && !get(&plan, "size").is_known());
 }
 
 #[test]
-fn fw_02_what_is_configured_does_not_become_unknown() {
-    let served = Thing::new(base()).serve();
+fn fw_02_configured_values_do_not_become_unknown() {
+    let served = TestResource::new(base()).serve();
     let state = served.object([("id", s("1")), ("name", s("a")), ("size", s("x"))]);
     let (plan, _) = served.planned(state.clone(), served.object([("name", s("b")), ("size", s("x"))]));
     assert_eq!((get(&plan, "name"), get(&plan, "size")), (s("b"), s("x")));
@@ -58,20 +59,21 @@ fn fw_02_what_is_configured_does_not_become_unknown() {
 
 #[test]
 fn fw_03_nothing_becomes_unknown_when_nothing_differs() {
-    let served = Thing::new(base()).serve();
+    let served = TestResource::new(base()).serve();
     let state = served.object([("id", s("1")), ("name", s("a")), ("size", s("x"))]);
+    // "id" and "size" are computed, but with no other change they keep their values.
     assert_eq!(served.planned(state.clone(), served.object([("name", s("a"))])).0, state);
 }
 
 #[test]
-fn fw_03_and_fw_13_nothing_happens_to_the_plan_of_a_deletion() {
+fn fw_03_and_fw_13_plan_of_a_deletion_is_not_modified() {
     let asked = Arc::new(Mutex::new(0));
     let counter = asked.clone();
     let schema = base().attribute(
         "looked",
         Attribute::string().modifier(modifier("must not run", |_, response| response.requires_replace = true)),
     );
-    let served = Thing::new(schema)
+    let served = TestResource::new(schema)
         .modifying(move |request| {
             assert!(request.plan.is_null() && request.config.is_null() && !request.state.is_null());
             *counter.lock().unwrap() += 1;
@@ -85,7 +87,7 @@ fn fw_03_and_fw_13_nothing_happens_to_the_plan_of_a_deletion() {
 
 #[test]
 fn fw_13_the_plan_of_a_deletion_must_stay_null() {
-    let served = Thing::new(base())
+    let served = TestResource::new(base())
         .modifying(|request| ModifyPlanResponse { plan: request.state.clone(), ..request.unchanged() })
         .serve();
     let response = served.plan(served.object([("id", s("1"))]), served.null());
@@ -93,8 +95,8 @@ fn fw_13_the_plan_of_a_deletion_must_stay_null() {
 }
 
 #[test]
-fn fw_13_a_creation_is_recognised_by_its_null_state() {
-    let served = Thing::new(base())
+fn fw_13_creation_is_recognized_by_its_null_state() {
+    let served = TestResource::new(base())
         .modifying(|request: ModifyPlanRequest| {
             assert!(request.state.is_null() && !request.plan.is_null());
             request.unchanged()
@@ -106,7 +108,7 @@ fn fw_13_a_creation_is_recognised_by_its_null_state() {
 #[test]
 fn fw_12_the_resource_may_change_the_plan_ask_for_a_new_object_and_warn() {
     let served =
-        Thing::new(base())
+        TestResource::new(base())
             .modifying(|request| {
                 let attributes =
                     request.plan.as_object().unwrap().iter().map(|(name, value)| {
@@ -115,6 +117,7 @@ fn fw_12_the_resource_may_change_the_plan_ask_for_a_new_object_and_warn() {
                 let plan = Value::object(attributes.collect::<Vec<_>>());
                 let mut response = ModifyPlanResponse { plan, ..request.unchanged() };
                 response.requires_replace.push(Path::root().attribute("name"));
+                // Private data of the plan must reach the update.
                 response.private.set("token", "t-1");
                 response.diagnostics.push(ProviderDiagnostic::warning("Careful", "It is new."));
                 response
@@ -127,20 +130,25 @@ fn fw_12_the_resource_may_change_the_plan_ask_for_a_new_object_and_warn() {
     assert_eq!(get(&response.planned_state, "size"), s("chosen"));
     assert_eq!(response.requires_replace, [Path::root().attribute("name")]);
     served.apply(state, response.planned_state, config, response.planned_private);
-    assert_eq!(*served.thing.seen.lock().unwrap(), ["update id,name,size t-1"], "what the plan kept is there at apply");
+    assert_eq!(
+        *served.resource.seen.lock().unwrap(),
+        ["update id,name,size t-1"],
+        "what the plan kept is there at apply"
+    );
 }
 
 #[test]
 fn fw_15_a_plan_that_breaks_the_rules_names_the_modifier() {
     let schema = base().attribute(
         "mode",
+        // A configured value must be planned as it is (LC-07), so this modifier is wrong.
         Attribute::string().modifier(modifier("Brings the mode to lower case.", |request, response| {
             if let Some(text) = request.plan.as_str() {
                 response.plan = s(&text.to_lowercase());
             }
         })),
     );
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let response = served.plan(served.null(), served.object([("mode", s("FAST"))]));
     assert_eq!(texts(&response.diagnostics), ["Inconsistent plan from provider code .mode"]);
     let detail = &response.diagnostics.iter().next().unwrap().detail;
@@ -150,7 +158,7 @@ fn fw_15_a_plan_that_breaks_the_rules_names_the_modifier() {
 }
 
 #[test]
-fn fw_16_defaults_are_for_what_the_configuration_leaves_out() {
+fn fw_16_defaults_fill_omitted_arguments() {
     let nested = Attribute::nested(
         ObjectNesting::List,
         [
@@ -177,7 +185,7 @@ fn fw_16_defaults_are_for_what_the_configuration_leaves_out() {
                 ],
             ),
         );
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let rule = |protocol: Value| Value::object([("port", Value::number(80)), ("protocol", protocol)]);
     let rule_type = Type::object([("port", Type::Number), ("protocol", Type::String)]);
     let zone = |name: &str, weight: Value| Value::object([("name", s(name)), ("weight", weight)]);
@@ -206,21 +214,22 @@ fn fw_16_defaults_are_for_what_the_configuration_leaves_out() {
 fn fw_16_a_default_is_no_change() {
     let schema =
         base().attribute("region", Attribute::string().optional_computed().default(DefaultValue::of(s("here"))));
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let state = served.object([("id", s("1")), ("region", s("here")), ("size", s("x"))]);
     assert_eq!(served.planned(state.clone(), served.object([])).0, state);
+    // The object differs from the default, so the plan changes it back.
     let drifted = served.object([("id", s("1")), ("region", s("there")), ("size", s("x"))]);
     assert_eq!(get(&served.planned(drifted, served.object([])).0, "region"), s("here"));
 }
 
 #[test]
-fn fw_17_values_that_mean_the_same_keep_their_prior_form() {
+fn fw_17_semantically_equal_values_keep_their_prior_form() {
     let same_case = |a: &Value, b: &Value| match (a.as_str(), b.as_str()) {
         (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
         _ => false,
     };
     let schema = base().attribute("policy", Attribute::string().semantic_equality(same_case));
-    let served = Thing::new(schema)
+    let served = TestResource::new(schema)
         .reading(|request| {
             let attributes = request.state.as_object().unwrap().iter().map(|(name, value)| {
                 let value = if &**name == "policy" { s("ALLOW") } else { value.clone() };
@@ -242,6 +251,7 @@ fn fw_17_values_that_mean_the_same_keep_their_prior_form() {
     let state = served.object([("id", s("1")), ("policy", s("Allow")), ("size", s("x"))]);
     let (plan, _) = served.planned(state.clone(), served.object([("policy", s("allow"))]));
     assert_eq!(plan, state, "nothing changes, so nothing becomes unknown either");
+    // On create there is no prior form; the planned one is the author's.
     let plan = served.object([("id", unknown()), ("policy", s("allow"))]);
     let applied =
         served.apply(served.null(), plan, served.object([("policy", s("allow"))]), groma_provider::Private::default());
@@ -265,7 +275,7 @@ fn fw_14_ten_thousand_set_elements_take_no_quadratic_time() {
     let schema = SchemaBuilder::new()
         .attribute("size", Attribute::string().optional())
         .block("member", NestedBlock::new(Nesting::Set, attributes));
-    let served = Thing::new(schema).serve();
+    let served = TestResource::new(schema).serve();
     let members = |numbers: std::ops::Range<u32>, made: bool| {
         let each = numbers.map(|number| {
             let chosen = if made { s(&format!("n{number}")) } else { Value::null(Type::String) };
@@ -274,7 +284,7 @@ fn fw_14_ten_thousand_set_elements_take_no_quadratic_time() {
         let each: Vec<_> = each.collect();
         Value::set(each[0].ty(), each)
     };
-    // The time that a few take tells what many may take: this machine may be slow, and busy.
+    // The limit follows from the time for a few, because the machine may be slow and busy.
     let took = |count: u32| {
         let state = served.object([("member", members(0..count, true))]);
         let config = served.object([("member", members(1..count + 1, false)), ("size", s("b"))]);
@@ -286,5 +296,6 @@ fn fw_14_ten_thousand_set_elements_take_no_quadratic_time() {
     took(100);
     let few = (0..3).map(|_| took(1_000)).min().unwrap();
     let many = (0..3).map(|_| took(10_000)).min().unwrap();
+    // Ten times the elements may take more than ten times as long, but not a hundred times.
     assert!(many < few * 40, "1,000 elements took {few:?}, 10,000 {many:?}");
 }

@@ -34,23 +34,23 @@ fn short() -> impl groma_framework::schema::Validator {
 }
 
 /// A shelter with these pets.
-struct Shelter(&'static [&'static str]);
+struct Pets(&'static [&'static str]);
 
 /// What names a pet.
 #[derive(Model)]
 struct PetIdentity {
     /// What it is called.
     name: String,
-    shelter: Option<String>,
+    site: Option<String>,
     #[attribute(computed)]
     number: Maybe<u64>,
 }
 
 fn identity(name: &str) -> PetIdentity {
-    PetIdentity { name: name.to_owned(), shelter: None, number: Maybe::Known(7) }
+    PetIdentity { name: name.to_owned(), site: None, number: Maybe::Known(7) }
 }
 
-impl ModelResource for Shelter {
+impl ModelResource for Pets {
     type Model = Pet;
 
     fn schema(&self) -> SchemaBuilder {
@@ -62,7 +62,7 @@ impl ModelResource for Shelter {
     }
 
     async fn read(&self, state: Pet, call: &mut Call) -> Result<Option<Pet>, ProviderDiagnostic> {
-        // Who was here before there were numbers gets one.
+        // Pets that are older than the numbers get one.
         if call.identity::<PetIdentity>()?.is_none_or(|known| known.number == Maybe::Null) {
             call.identify(&identity(&state.name));
         }
@@ -74,7 +74,7 @@ impl ModelResource for Shelter {
     }
 }
 
-impl ModelListResource for Shelter {
+impl ModelListResource for Pets {
     type Config = Wanted;
 
     async fn list(&self, config: Wanted, search: &mut Search) -> Result<(), ProviderDiagnostic> {
@@ -95,10 +95,10 @@ impl ModelListResource for Shelter {
     }
 }
 
-/// The identities and names told, the objects' tails, and the problems.
+/// The identities and names reported, the objects' tails, and the problems.
 fn search(server: &dyn Provider, prefix: &str, detail: ListDetail, limit: u64) -> (Vec<String>, Vec<String>) {
-    let told: Arc<Mutex<Vec<Listed>>> = Arc::default();
-    let taken = Arc::clone(&told);
+    let reported: Arc<Mutex<Vec<Listed>>> = Arc::default();
+    let taken = Arc::clone(&reported);
     let request = ListRequest {
         type_name: "test_pet".into(),
         config: Value::object([("prefix", s(prefix))]),
@@ -116,15 +116,15 @@ fn search(server: &dyn Provider, prefix: &str, detail: ListDetail, limit: u64) -
         let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
         format!("{} {:?} {:?} {}", listed.display_name, text(identity), text(tail), listed.diagnostics.iter().count())
     };
-    let told = told.lock().unwrap().iter().map(line).collect();
-    (told, problems.iter().map(|problem| problem.summary.clone()).collect())
+    let reported = reported.lock().unwrap().iter().map(line).collect();
+    (reported, problems.iter().map(|problem| problem.summary.clone()).collect())
 }
 
 #[test]
-fn fw_19_what_is_found_is_told_with_its_identity_up_to_the_limit() {
+fn fw_19_list_results_are_reported_with_identity_up_to_the_limit() {
     let server = Bundle::new()
-        .resource("test_pet", Shelter(&[]))
-        .list_resource("test_pet", Shelter(&["ann", "hidden", "anton", "bo"]))
+        .resource("test_pet", Pets(&[]))
+        .list_resource("test_pet", Pets(&["ann", "hidden", "anton", "bo"]))
         .build()
         .unwrap();
     assert_eq!(server.type_names().lists, ["test_pet"]);
@@ -132,12 +132,14 @@ fn fw_19_what_is_found_is_told_with_its_identity_up_to_the_limit() {
     assert!(schema.block.implied_type().as_object().unwrap().attribute("prefix").is_some());
     assert!(server.list_schema("test_other").unwrap().is_none());
 
-    let (told, problems) = search(&server, "an", ListDetail::Identities, 100);
-    assert_eq!(told, ["ann Some(\"ann\") None 0", "anton Some(\"anton\") None 0"]);
+    let (reported, problems) = search(&server, "an", ListDetail::Identities, 100);
+    assert_eq!(reported, ["ann Some(\"ann\") None 0", "anton Some(\"anton\") None 0"]);
     assert_eq!(problems, ["Slow", "Night"], "what was found before a failure stays found");
-    let (told, problems) = search(&server, "", ListDetail::Objects, 2);
-    assert_eq!(told, ["ann Some(\"ann\") Some(\"long\") 0", "hidden None None 1"]);
+    let (reported, problems) = search(&server, "", ListDetail::Objects, 2);
+    assert_eq!(reported, ["ann Some(\"ann\") Some(\"long\") 0", "hidden None None 1"]);
+    // The provider returns before its error, because the limit told it to stop.
     assert_eq!(problems, ["Slow"], "two were enough");
+    // A limit of zero means none.
     assert_eq!(search(&server, "", ListDetail::Identities, 0).0.len(), 4, "nobody counts");
     assert_eq!(search(&server, "!!", ListDetail::Identities, 1).1, ["Provider code panicked"], "FW-21");
 
@@ -164,11 +166,11 @@ impl ListResource for Plain {
 }
 
 #[test]
-fn fw_18_what_can_be_searched_for_is_a_resource_type_with_an_identity() {
+fn fw_18_list_resource_requires_a_resource_type_with_identity() {
     let schema = || SchemaBuilder::new().attribute("prefix", Attribute::string()).build().unwrap();
     let problems = Bundle::new()
         .resource("test_pet", AsPlanned::<Pet>::new())
-        .list_resource("test_pet", Shelter(&[]))
+        .list_resource("test_pet", Pets(&[]))
         .plain_list_resource("test_nothing", Plain(schema()))
         .plain_list_resource("test_nothing", Plain(schema()))
         .build()
@@ -185,7 +187,7 @@ fn fw_18_what_can_be_searched_for_is_a_resource_type_with_an_identity() {
 
 #[test]
 fn lc_31_an_identity_is_a_struct() {
-    let server = Bundle::new().resource("test_pet", Shelter(&[])).build().unwrap();
+    let server = Bundle::new().resource("test_pet", Pets(&[])).build().unwrap();
     let schema = server.resource_schema("test_pet").unwrap().unwrap();
     let identity = schema.identity.as_ref().unwrap();
     let said: Vec<_> = identity.attributes.iter().map(|(name, one)| (&**name, one.import, &*one.description)).collect();
@@ -194,7 +196,7 @@ fn lc_31_an_identity_is_a_struct() {
         [
             ("name", IdentityImport::Required, "What it is called."),
             ("number", IdentityImport::Computed, ""),
-            ("shelter", IdentityImport::Optional, ""),
+            ("site", IdentityImport::Optional, ""),
         ]
     );
     let read = |identity: Option<Value>| {
@@ -208,7 +210,7 @@ fn lc_31_an_identity_is_a_struct() {
         let identity = server.read_resource(request).wait().new_identity.unwrap();
         get(&identity, "number").as_number().and_then(groma_value::Number::to_u64)
     };
-    let numbered = |number| Value::object([("name", s("anne")), ("number", number), ("shelter", Value::NULL)]);
+    let numbered = |number| Value::object([("name", s("anne")), ("number", number), ("site", Value::NULL)]);
     assert_eq!(read(None), Some(7));
     assert_eq!(read(Some(numbered(Value::NULL))), Some(7));
     assert_eq!(read(Some(numbered(Value::number(3)))), Some(3), "it is kept");

@@ -40,7 +40,7 @@ type Modify = dyn Fn(ModifyPlanRequest) -> ModifyPlanResponse + Send + Sync;
 type Change = dyn Fn(&str, &Value, &Value) -> ObjectResponse + Send + Sync;
 
 /// A resource of the given schema. Creating and updating fills in what is unknown with `made`.
-pub struct Thing {
+pub struct TestResource {
     pub schema: ResourceSchema,
     pub modify: Box<Modify>,
     pub change: Box<Change>,
@@ -48,7 +48,7 @@ pub struct Thing {
     pub seen: Mutex<Vec<String>>,
 }
 
-impl Thing {
+impl TestResource {
     pub fn new(schema: SchemaBuilder) -> Self {
         let schema = schema.build().unwrap_or_else(|problems| panic!("{problems:?}"));
         Self {
@@ -83,13 +83,14 @@ impl Thing {
     }
 
     pub fn serve(self) -> Served {
-        let thing = Arc::new(self);
-        let server = Server::new(Arc::new(One { thing: thing.clone(), schema: SchemaBuilder::new().build().unwrap() }));
-        Served { thing, server }
+        let resource = Arc::new(self);
+        let server =
+            Server::new(Arc::new(One { resource: resource.clone(), schema: SchemaBuilder::new().build().unwrap() }));
+        Served { resource, server }
     }
 }
 
-impl Resource for Thing {
+impl Resource for TestResource {
     fn schema(&self) -> &ResourceSchema {
         &self.schema
     }
@@ -119,12 +120,13 @@ impl Resource for Thing {
 
     fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
         let _ = request;
-        panic!("the import of Thing");
+        // For the test of panics (FW-21); no other test imports.
+        panic!("the import of TestResource");
     }
 }
 
 struct One {
-    thing: Arc<Thing>,
+    resource: Arc<TestResource>,
     schema: ResourceSchema,
 }
 
@@ -138,36 +140,37 @@ impl Definition for One {
     }
 
     fn resource(&self, type_name: &str) -> Result<Option<Arc<dyn Resource>>, ProviderDiagnostics> {
-        Ok((type_name == "test_thing").then(|| self.thing.clone() as Arc<dyn Resource>))
+        Ok((type_name == "test_thing").then(|| self.resource.clone() as Arc<dyn Resource>))
     }
 }
 
 pub struct Served {
-    pub thing: Arc<Thing>,
+    pub resource: Arc<TestResource>,
     pub server: Server,
 }
 
 impl Served {
     /// An object: these attributes, the others as in an empty block.
     pub fn object<const N: usize>(&self, values: [(&str, Value); N]) -> Value {
-        let block = self.thing.schema.block();
+        let block = self.resource.schema.block();
         let given = |name: &str| values.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
         let slots = block.slots().iter();
         block.object(slots.map(|slot| given(&slot.name).unwrap_or_else(|| slot.item.empty_value().clone())).collect())
     }
 
     pub fn null(&self) -> Value {
-        self.thing.schema.block().null_value()
+        self.resource.schema.block().null_value()
     }
 
     pub fn plan(&self, state: Value, config: Value) -> PlanResponse {
         let request = PlanRequest {
             type_name: "test_thing".into(),
-            proposed_new_state: proposed_new_state(self.thing.schema.block(), &state, &config),
+            proposed_new_state: proposed_new_state(self.resource.schema.block(), &state, &config),
             prior_state: state,
             config,
             ..PlanRequest::default()
         };
+        // Answers that are ready need no runtime.
         self.server.plan_resource(request).now().unwrap()
     }
 

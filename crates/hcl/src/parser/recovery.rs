@@ -11,6 +11,7 @@ impl Parser<'_> {
     /// was probably forgotten; then only the rest of the line is skipped, so that the following items are parsed again.
     pub(super) fn skip_over(&mut self, closer: TokenKind) -> bool {
         self.recovering = true;
+        // A search that failed has already moved back to here, so the closer is not ahead.
         if self.rewound_to == Some(self.after) {
             return false;
         }
@@ -104,6 +105,7 @@ impl Parser<'_> {
 
     /// Moves back to the end of the line of the last consumed token. Returns false if the rewind budget is exhausted.
     fn rewind(&mut self) -> bool {
+        // Each rewind parses text again, so a budget bounds the time for damaged files.
         let Some(left) = self.rewinds_left.checked_sub(1) else {
             self.nesting_unknown = true;
             self.skip_to_end();

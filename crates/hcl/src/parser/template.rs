@@ -66,6 +66,7 @@ impl<'a> Pieces<'a> {
 impl<'a> Parser<'a> {
     /// Parses a quoted string or a heredoc.
     pub(super) fn template_term(&mut self) -> Expression {
+        // The general case builds a list of pieces, which plain strings do not need.
         if let Some((text, span)) = self.simple_string() {
             return Expression::new(ExpressionKind::String(text), span);
         }
@@ -159,6 +160,7 @@ impl<'a> Parser<'a> {
                 }
                 TokenKind::QuotedNewline => {
                     self.bump();
+                    // One string of several lines is one mistake, however many lines it has.
                     if !std::mem::replace(&mut several_lines, true) {
                         self.several_lines(token);
                     }

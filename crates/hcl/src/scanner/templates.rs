@@ -87,6 +87,7 @@ impl Scanner<'_> {
     /// A missing quote must not turn the rest of the file into a string. So only lines count that do not look like
     /// arguments or blocks, up to the first line with an odd number of quotes.
     fn closing_line(&self) -> Option<usize> {
+        // Every unclosed quote searches ahead, so the limits keep the time for damaged files linear.
         const LINES: usize = 40;
         const BYTES: usize = 4096;
         let mut start = self.at + self.bytes[self.at..].iter().position(|byte| *byte == b'\n')? + 1;
@@ -133,6 +134,7 @@ impl Scanner<'_> {
             let line_end = rest.iter().position(|byte| *byte == b'\n');
             if let Some(length) = line_end {
                 let line = &self.text[self.at..self.at + length];
+                // As in Terraform, an indented marker ends the heredoc even without `<<-`.
                 if line.trim() == &self.text[start..end] {
                     let line = line.strip_suffix('\r').unwrap_or(line);
                     self.emit(TokenKind::CloseHeredoc, line.len());

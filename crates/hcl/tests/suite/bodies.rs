@@ -33,15 +33,15 @@ fn check(text: &str, schema: &BodySchema, expected: &[&str]) {
     let found: Vec<String> = diagnostics
         .iter()
         .map(|diagnostic| {
-            let place = diagnostic.subject.unwrap();
-            format!("{} [{}] {}", diagnostic.summary, file.slice(place).unwrap(), diagnostic.detail)
+            let span = diagnostic.subject.unwrap();
+            format!("{} [{}] {}", diagnostic.summary, file.slice(span).unwrap(), diagnostic.detail)
         })
         .collect();
     assert_eq!(found, expected, "{text}");
 }
 
 #[test]
-fn arguments_and_blocks_come_in_the_order_of_the_text() {
+fn arguments_and_blocks_keep_source_order() {
     let body = body("b = 1\nx \"l\" m {\n c = 2\n}\na = 3\nx n o {}\ny {}\n");
     let schema =
         BodySchema::new().required("a").optional("b").optional("z").block("x", &["one", "two"]).block("y", &[]);
@@ -55,7 +55,7 @@ fn arguments_and_blocks_come_in_the_order_of_the_text() {
 }
 
 #[test]
-fn places_of_a_block() {
+fn block_has_spans_of_header_body_and_labels() {
     let file = source("a = 1\nx \"l\" m {\n  c = 2\n}\n");
     let (parsed, _) = parse_file(&file);
     let (content, _) = parsed.body.content(&BodySchema::new().optional("a").block("x", &["one", "two"]));

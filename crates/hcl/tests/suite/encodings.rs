@@ -11,14 +11,14 @@ fn described(bytes: &[u8], parse: fn(&groma_diagnostics::SourceFile) -> Diagnost
     let sources = Sources::new();
     let file = sources.add_bytes("main.tf", bytes.to_vec()).unwrap();
     let describe = |problem: &groma_diagnostics::Diagnostic| {
-        let place = sources.locate(problem.subject.unwrap()).unwrap();
-        format!("{}:{} {}: {}", place.start.line, place.start.column, problem.summary, problem.detail)
+        let location = sources.locate(problem.subject.unwrap()).unwrap();
+        format!("{}:{} {}: {}", location.start.line, location.start.column, problem.summary, problem.detail)
     };
     parse(&file).iter().map(describe).collect()
 }
 
-fn message(place: &str, bytes: &str) -> String {
-    format!("{place} Invalid character encoding: {bytes} not valid UTF-8. Save the file with UTF-8 encoding.")
+fn message(location: &str, bytes: &str) -> String {
+    format!("{location} Invalid character encoding: {bytes} not valid UTF-8. Save the file with UTF-8 encoding.")
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn comments_may_contain_any_bytes() {
 }
 
 #[test]
-fn bytes_outside_of_comments_are_errors_with_their_place() {
-    let of_one = |place: &str| message(place, "The byte 0xE9 is");
+fn invalid_bytes_outside_comments_are_located_errors() {
+    let of_one = |location: &str| message(location, "The byte 0xE9 is");
     assert_eq!(problems(b"a = 1\nb = \"caf\xe9\"\n"), [of_one("2:9")]);
     assert_eq!(problems(b"# \xe9\na = <<E\ncaf\xe9\nE\n"), [of_one("3:4")]);
     assert_eq!(
@@ -46,13 +46,13 @@ fn bytes_outside_of_comments_are_errors_with_their_place() {
         problems(b"a = \"\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\"\n"),
         [message("1:6", "The bytes 0xE9 0xE9 0xE9 0xE9 0xE9 0xE9 0xE9 0xE9 ... are")]
     );
-    for (text, place) in [
+    for (text, location) in [
         (&b"a = b\xe9\n"[..], "1:6"),
         (b"b\xe9 = 1\n", "1:2"),
         (b"a = 1 \xe9\n", "1:7"),
         (b"a \"b\xe9\" {\n}\n", "1:5"),
     ] {
-        assert!(problems(text).contains(&of_one(place)), "{:?}", problems(text));
+        assert!(problems(text).contains(&of_one(location)), "{:?}", problems(text));
     }
 }
 

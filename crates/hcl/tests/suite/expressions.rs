@@ -98,7 +98,7 @@ fn calls() {
 }
 
 #[test]
-fn the_place_of_a_namespaced_name_and_its_arguments_is_kept() {
+fn namespaced_call_keeps_spans_of_name_and_arguments() {
     let file = source("core::max(1, 2)");
     let (expression, _) = parse_expression(&file);
     let ExpressionKind::Call(call) = &expression.kind else { panic!("{expression:?}") };

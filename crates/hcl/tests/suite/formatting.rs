@@ -12,21 +12,21 @@ pub fn texts() -> Vec<&'static str> {
 }
 
 #[test]
-fn layouts() {
+fn formatting_matches_expected_layouts() {
     for (before, after) in pairs() {
         assert_eq!(format(before), after, "{before}");
     }
 }
 
 #[test]
-fn a_layout_stays_as_it_is() {
+fn formatted_text_is_unchanged() {
     for (_, after) in pairs() {
         assert_eq!(format(after), after);
     }
 }
 
 #[test]
-fn line_ends_and_the_end_of_the_file_stay_as_they_are() {
+fn line_endings_and_end_of_file_are_kept() {
     assert_eq!(format("a=1"), "a = 1");
     assert_eq!(format("a=1\r\nbb=2 # x\r\n"), "a  = 1\r\nbb = 2 # x\r\n");
     assert_eq!(format("a {\r\n b=<<E\r\n x\r\nE\r\n}\r\n"), "a {\r\n  b = <<E\r\n x\r\nE\r\n}\r\n");
@@ -36,7 +36,7 @@ fn line_ends_and_the_end_of_the_file_stay_as_they_are() {
 }
 
 #[test]
-fn a_text_with_mistakes_stays_as_it_is() {
+fn text_with_syntax_errors_is_unchanged() {
     assert_eq!(format("a=[1 2]\n"), "a=[1 2]\n");
     assert_eq!(format("a {"), "a {");
 }
@@ -62,7 +62,7 @@ fn all_texts(times: usize, separator: &str) -> (String, String) {
 }
 
 #[test]
-fn a_large_file_is_laid_out_as_its_parts() {
+fn large_file_is_formatted_like_its_parts() {
     for separator in ["\n", "", "\n\n", "# \"x\n"] {
         let (before, after) = all_texts(12, separator);
         assert!(groma_hcl::tokenize(&before).len() > 1 << 15);

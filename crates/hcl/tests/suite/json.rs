@@ -67,7 +67,7 @@ fn a_broken_template_is_reported_only_when_it_is_used_as_one() {
 }
 
 #[test]
-fn places_inside_of_strings_are_right_after_escapes_too() {
+fn spans_inside_strings_are_exact_after_escapes() {
     let file = source(r#"{"a": "\"\u00e9\" ${var.b} ${ c }"}"#);
     let (parsed, _) = parse_json_file(&file);
     let (attributes, _) = parsed.body.attributes();
@@ -147,7 +147,7 @@ fn mistakes() {
 }
 
 #[test]
-fn another_bracket_in_the_place_of_one_is_one_mistake() {
+fn mismatched_bracket_is_one_error() {
     for value in ["({\"b\": [1]}]", ")\n{\"b\": 1},\n{\"b\": 2}\n]", "(\"b\": {}, \"c\": []}"] {
         check_mistakes(&format!("{{\"a\": {{\"x\": {value}}},\n\"z\": 1}}"), &["1: Invalid start of value"]);
     }
@@ -172,7 +172,7 @@ fn another_bracket_in_the_place_of_one_is_one_mistake() {
 }
 
 #[test]
-fn several_mistakes_are_all_reported() {
+fn independent_errors_are_all_reported() {
     let text = "{\n\"a\": tru,\n\"b\" 1,\n\"c\": [01, 2],\n\"d\": \"\\q\",\n\"e\": 1\n}";
     let expected = [
         "2: Invalid JSON keyword",
@@ -187,7 +187,7 @@ fn several_mistakes_are_all_reported() {
 }
 
 #[test]
-fn after_a_bracket_too_many_or_too_few_nothing_else_is_told() {
+fn unbalanced_bracket_suppresses_later_errors() {
     for (text, expected) in [
         ("{\n\"a\": {\n\"b\": 1,\n\"c\": {\n\"d\": tru\n},\n\"e\": 2,\n}", "5: Invalid JSON keyword"),
         ("{\n\"a\": {]\n}", "2: Mismatched braces"),

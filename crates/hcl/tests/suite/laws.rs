@@ -98,8 +98,8 @@ fn mutated() -> impl Strategy<Value = String> {
     let edits =
         prop::collection::vec((any::<prop::sample::Index>(), 0usize..4, "[{}()\\[\\]\"=.,:?\\n$%~<a1 #*-]{0,3}"), 0..4);
     (prop::sample::select(texts), edits).prop_map(|(mut text, edits)| {
-        for (place, removed, inserted) in edits {
-            let start = text.floor_char_boundary(place.index(text.len() + 1));
+        for (offset, removed, inserted) in edits {
+            let start = text.floor_char_boundary(offset.index(text.len() + 1));
             let end = text.floor_char_boundary((start + removed).min(text.len())).max(start);
             text.replace_range(start..end, &inserted);
         }
@@ -156,11 +156,11 @@ fn untouched(text: &str) -> Vec<(TokenKind, String)> {
 fn has_comments_between_labels(text: &str) -> bool {
     use TokenKind::{CloseQuote, Comment, Identifier, OpenBrace, OpenQuote};
     let solid = solid(text);
-    let after = |place: usize| solid[place..].iter().find(|(kind, _)| *kind != Comment).map(|(kind, _)| *kind);
-    let before = |place: usize| solid[..place].iter().rev().find(|(kind, _)| *kind != Comment).map(|(kind, _)| *kind);
-    solid.iter().enumerate().filter(|(_, (kind, _))| *kind == Comment).any(|(place, _)| {
-        matches!(before(place), Some(Identifier | CloseQuote))
-            && matches!(after(place), Some(Identifier | OpenQuote | OpenBrace))
+    let after = |offset: usize| solid[offset..].iter().find(|(kind, _)| *kind != Comment).map(|(kind, _)| *kind);
+    let before = |offset: usize| solid[..offset].iter().rev().find(|(kind, _)| *kind != Comment).map(|(kind, _)| *kind);
+    solid.iter().enumerate().filter(|(_, (kind, _))| *kind == Comment).any(|(offset, _)| {
+        matches!(before(offset), Some(Identifier | CloseQuote))
+            && matches!(after(offset), Some(Identifier | OpenQuote | OpenBrace))
     })
 }
 
@@ -198,18 +198,18 @@ proptest! {
     }
 
     #[test]
-    fn what_the_language_does_not_have_is_never_passed_over(
-        (text, place) in (prop::sample::select(formatting::texts()), any::<prop::sample::Index>()),
+    fn unknown_operators_are_always_errors(
+        (text, offset) in (prop::sample::select(formatting::texts()), any::<prop::sample::Index>()),
         unknown in prop::sample::select(vec!["&", "|", "^", "~", ";", "`", "'", "\u{201c}"]),
     ) {
-        let place = text.floor_char_boundary(place.index(text.len() + 1));
-        let text = format!("{} {unknown} {}", &text[..place], &text[place..]);
+        let offset = text.floor_char_boundary(offset.index(text.len() + 1));
+        let text = format!("{} {unknown} {}", &text[..offset], &text[offset..]);
         let is_token = tokenize(&text).iter().any(|(kind, _)| kind >= TokenKind::Ampersand);
         prop_assert!(!is_token || parse_file(&source(&text)).1.has_errors());
     }
 
     #[test]
-    fn messages_have_places_in_the_text_and_come_in_its_order(text in any_text()) {
+    fn diagnostics_have_spans_in_source_order(text in any_text()) {
         let file = source(&text);
         let (_, diagnostics) = parse_file(&file);
         let mut last = file.base();
@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn a_layout_changes_nothing_when_done_again(text in any_text()) {
+    fn formatting_is_idempotent(text in any_text()) {
         let once = format(&text);
         prop_assert_eq!(&format(&once), &once);
         let mistakes = |text: &str| parse_file(&source(text)).1.has_errors();
@@ -229,14 +229,14 @@ proptest! {
     }
 
     #[test]
-    fn a_layout_keeps_comments_texts_and_numbers(text in any_text()) {
+    fn formatting_keeps_comments_strings_and_numbers(text in any_text()) {
         if !has_comments_between_labels(&text) {
             prop_assert_eq!(untouched(&format(&text)), untouched(&text));
         }
     }
 
     #[test]
-    fn a_layout_changes_white_space_only((laid_out, scrambled) in scrambled()) {
+    fn formatting_changes_only_white_space((laid_out, scrambled) in scrambled()) {
         let again = format(&scrambled);
         prop_assert_eq!(solid(&again), solid(&scrambled));
         prop_assert_eq!(solid(&again), solid(&laid_out));

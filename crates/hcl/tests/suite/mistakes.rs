@@ -32,7 +32,7 @@ fn case(block: &str) -> Case {
 }
 
 #[test]
-fn each_mistake_gets_its_message() {
+fn each_mistake_has_its_message() {
     let mut wrong = Vec::new();
     for case in cases() {
         let file = source(&case.text);
@@ -43,7 +43,7 @@ fn each_mistake_gets_its_message() {
         }
         for diagnostic in &diagnostics {
             assert!(diagnostic.detail.len() > 20, "{diagnostic:?}");
-            let subject = diagnostic.subject.expect("a message about a text has a place in it");
+            let subject = diagnostic.subject.expect("a diagnostic about a source text has a span in it");
             assert!(
                 subject.start() >= file.base() && subject.end() as usize <= file.base() as usize + case.text.len() + 1
             );
@@ -53,7 +53,7 @@ fn each_mistake_gets_its_message() {
 }
 
 #[test]
-fn what_stands_for_a_brace_is_one_mistake() {
+fn misplaced_brace_is_one_error() {
     for (text, expected) in [
         // The one that closes.
         ("a {\n  b = 1\n:\nc {\n  d = 1\n}\n", "3: Argument or block definition required"),
@@ -71,7 +71,7 @@ fn what_stands_for_a_brace_is_one_mistake() {
 }
 
 #[test]
-fn what_is_right_is_read_in_spite_of_mistakes() {
+fn valid_parts_are_parsed_despite_errors() {
     let file = source("a = 1\nb = [1 2]\nc {\n  d = \"x\n  e = 2\n}\nf = 3\n");
     let (parsed, diagnostics) = parse_file(&file);
     assert_eq!(diagnostics.len(), 2);
@@ -83,7 +83,7 @@ fn what_is_right_is_read_in_spite_of_mistakes() {
 }
 
 #[test]
-fn an_argument_set_twice_names_the_line_of_the_first() {
+fn duplicate_argument_names_line_of_first() {
     let file = source("a = 1\nb = 2\na = 3\n");
     let (_, diagnostics) = parse_file(&file);
     assert!(diagnostics.iter().next().unwrap().detail.contains("on line 1"));

@@ -37,7 +37,7 @@ fn the_provider_null_can_be_referred_to() {
 }
 
 #[test]
-fn the_place_of_a_quoted_traversal_is_inside_of_the_quotes() {
+fn span_of_quoted_traversal_excludes_quotes() {
     let file = source("\"a.b\"");
     let found = parse_expression(&file).0.as_traversal().unwrap();
     assert_eq!(file.slice(found.span), Some("a.b"));

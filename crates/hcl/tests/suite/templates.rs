@@ -122,7 +122,7 @@ fn bare_templates() {
 }
 
 #[test]
-fn the_places_inside_of_strings_are_kept() {
+fn spans_inside_strings_are_exact() {
     let file = source(r#""é ${var.x + 1}""#);
     let (expression, _) = parse_expression(&file);
     let ExpressionKind::Template(template) = &expression.kind else { panic!("{expression:?}") };

@@ -58,7 +58,7 @@ fn mistakes_are_found_where_terraform_finds_them() {
             writeln!(different, "{}\n  ours   {expected:?}\n  theirs {found:?}", case.text).unwrap();
         }
     }
-    tell("files with mistakes", compared, &different);
+    report("files with mistakes", compared, &different);
 }
 
 #[test]
@@ -101,11 +101,11 @@ fn same_layouts(what: &str, texts: &[impl AsRef<str>], path: impl Fn(usize) -> P
             writeln!(different, "{}\n  ours   {ours:?}\n  theirs {theirs:?}", text.as_ref()).unwrap();
         }
     }
-    tell(what, texts.len(), &different);
+    report(what, texts.len(), &different);
 }
 
 /// Says how many were compared, and ends the test where something differs.
-fn tell(what: &str, compared: usize, different: &str) {
+fn report(what: &str, compared: usize, different: &str) {
     let count = different.lines().filter(|line| line.starts_with("  theirs ")).count();
     println!("\ncompared: {compared} {what}, {} the same, {count} different", compared - count);
     assert!(different.is_empty(), "{different}");

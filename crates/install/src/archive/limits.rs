@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// The most that a package may hold once it is unpacked, so that a small download cannot fill the disk. The same number of bytes bounds the
-/// archive itself.
+/// The most that a package may hold once it is unpacked, so that a small download cannot fill the disk. The same number
+/// of bytes bounds the archive itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The size of all files together.
@@ -25,6 +25,8 @@ impl Limits {
 /// A number of bytes as people read it: `2 GiB`.
 pub(crate) fn readable(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    // The largest unit that divides the number: limits are round, and rounding would show another limit than the real
+    // one.
     let unit = UNITS.iter().find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
     unit.map_or_else(|| format!("{bytes} bytes"), |(name, size)| format!("{} {name}", bytes / size))
 }

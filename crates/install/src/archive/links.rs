@@ -1,9 +1,8 @@
 //! Symbolic links in archives, none of which may lead outside.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use super::limits::{LEADS_OUTSIDE, refused};
 
@@ -25,12 +24,14 @@ pub(super) fn check_link(name: &str, from: &Path, leads: &Path, links: Links) ->
     if links == Links::Refused {
         return Err(refused(name, "is a link, which packages of providers must not have"));
     }
+    // Counted on the text of the path: this link may point to something that is extracted later.
     let mut depth = 0_usize;
     for step in from.components().chain(leads.components()) {
         match step {
             Component::Normal(_) => depth += 1,
             Component::CurDir => {}
             Component::ParentDir if depth > 0 => depth -= 1,
+            // Above the top, or an absolute path.
             _ => return Err(refused(name, LEADS_OUTSIDE)),
         }
     }
@@ -52,10 +53,11 @@ pub(super) fn check_links(target: &Path, made: &[PathBuf]) -> io::Result<()> {
 
 /// Whether resolving `link` step by step never leaves `root`, which is a path without links.
 fn stays_below(root: &Path, link: &Path) -> bool {
-    // More than any system follows.
+    // More links than any operating system follows.
     const MOST_LINKS: usize = 64;
     let (Some(folder), Some(name)) = (link.parent(), link.file_name()) else { return false };
     let Ok(mut at) = fs::canonicalize(folder) else { return false };
+    // A stack of the steps still to take; following a link replaces it by the steps of its target.
     let mut steps: Vec<OsString> = vec![name.to_owned()];
     let mut followed = 0;
     while let Some(step) = steps.pop() {
@@ -69,6 +71,7 @@ fn stays_below(root: &Path, link: &Path) -> bool {
         at.push(step);
         if let Ok(leads) = fs::read_link(&at) {
             followed += 1;
+            // A cycle of links never ends, and an absolute path leaves the package.
             if followed > MOST_LINKS || leads.is_absolute() {
                 return false;
             }

@@ -1,6 +1,5 @@
 //! Extraction of untrusted archives: nothing is written outside of the target directory.
 
-mod directory;
 mod limits;
 mod links;
 mod zipped;
@@ -9,18 +8,17 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-pub(crate) use directory::check_entries;
 pub use limits::Limits;
 pub(crate) use limits::readable;
 use limits::too_large;
 pub use links::Links;
-use zipped::unpack_tar;
-use zipped::unpack_zip;
+pub(crate) use zipped::check_entries;
+use zipped::{unpack_tar, unpack_zip};
 
 /// The format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archive {
-    /// A zip archive.
+    /// A zip archive, which has its own compression.
     Zip,
     /// A tar file, compressed or not.
     Tar(Packing),
@@ -31,15 +29,15 @@ pub enum Archive {
 /// The compression of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// No compression.
+    /// A file that is not compressed.
     None,
     /// gzip, with concatenated members.
     Gzip,
     /// bzip2, with concatenated streams.
     Bzip2,
-    /// The xz format.
+    /// xz, whose ratio needs the limits most.
     Xz,
-    /// Zstandard.
+    /// Zstandard, with concatenated frames.
     Zstandard,
 }
 
@@ -69,6 +67,7 @@ impl Archive {
 
     /// Detects the format by the extension of a path.
     pub fn of_path(path: &str) -> Option<Self> {
+        // The dot is required: a directory named "zip" is no archive.
         let fits = |ending: &str| path.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));
         ENDINGS.iter().find(|(ending, _)| fits(ending)).map(|(_, archive)| *archive)
     }
@@ -85,6 +84,7 @@ impl Archive {
             Self::Tar(packing) => unpack_tar(packing.open(file)?, target, links, limits),
             Self::Single(packing) => {
                 let mut out = File::create(target.join(name))?;
+                // One byte more than allowed, to detect a larger file.
                 let mut content = packing.open(file)?.take(limits.bytes.saturating_add(1));
                 match io::copy(&mut content, &mut out)? {
                     written if written > limits.bytes => Err(too_large(limits, Some(name))),

@@ -10,7 +10,7 @@ fn tarred(entries: &[(&str, &str)]) -> File {
     let mut builder = tar::Builder::new(&mut file);
     for (name, content) in entries {
         let mut header = tar::Header::new_gnu();
-        // The builder refuses such names; an attacker does not use it.
+        // The builder refuses such names, so they are written into the header directly.
         let bytes = &mut header.as_old_mut().name;
         bytes[..name.len()].copy_from_slice(name.as_bytes());
         header.set_size(content.len() as u64);
@@ -48,12 +48,14 @@ fn entries_of_a_tar_file_stay_in_their_folder() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(target.join("a/main.tf")).unwrap().permissions().mode() & 0o7777, 0o644);
     }
+    // The library only skips such an entry, which would leave an incomplete package unnoticed.
     assert!(tar.unpack(tarred(&[("../evil", "x")]), &target, "", Links::Inside, Limits::MODULE).is_err());
     assert!(!folder.path().join("evil").exists());
 }
 
 #[test]
 fn entries_of_a_zip_file_stay_in_their_folder() {
+    // The backslash is a separator on Windows only, and is refused everywhere.
     for name in ["../outside", "/tmp/outside", "a/../../outside", "..\\outside"] {
         let (folder, result) = unzipped(Links::Inside, |writer| {
             writer.start_file(name, SimpleFileOptions::default()).unwrap();
@@ -66,7 +68,7 @@ fn entries_of_a_zip_file_stay_in_their_folder() {
 }
 
 #[test]
-fn an_entry_that_is_a_file_and_a_folder_is_named() {
+fn conflicting_file_and_directory_entries_are_reported() {
     let (_, result) = unzipped(Links::Inside, |writer| {
         for name in ["a", "a/b"] {
             writer.start_file(name, SimpleFileOptions::default()).unwrap();
@@ -91,7 +93,7 @@ fn links_lead_inside_or_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_leads_outside_by_way_of_another_link_and_is_refused() {
+fn link_that_leads_outside_through_another_link_is_refused() {
     // a/b/up leads to the top, so a/b/up/.. is outside, though its text is not.
     let ways = [
         [("a/b/up", "../.."), ("out", "a/b/up/../secret")],
@@ -107,6 +109,7 @@ fn a_link_leads_outside_by_way_of_another_link_and_is_refused() {
         });
         assert!(result.unwrap_err().to_string().contains("leads outside"), "{way:?}");
         let left = way.iter().filter(|(name, _)| zipped.path().join("in/side").join(name).is_symlink());
+        // The link that leads outside was removed before the error was returned.
         assert_eq!(left.count(), 1, "{way:?}");
         let folder = tempfile::tempdir().unwrap();
         let mut file = tempfile::tempfile().unwrap();
@@ -123,7 +126,7 @@ fn a_link_leads_outside_by_way_of_another_link_and_is_refused() {
             Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside, Limits::MODULE);
         assert!(result.unwrap_err().to_string().contains("leads outside"), "{way:?}");
     }
-    // Links through links that stay are fine.
+    // Links through other links inside the package are allowed.
     let (folder, result) = unzipped(Links::Inside, |writer| {
         writer.start_file("a/b/main.tf", SimpleFileOptions::default()).unwrap();
         writer.add_symlink("one", "a", SimpleFileOptions::default()).unwrap();
@@ -139,6 +142,7 @@ fn holes_of_sparse_files_count() {
         let mut file = tempfile::tempfile().unwrap();
         let mut header = tar::Header::new_gnu();
         header.as_old_mut().name[..1].copy_from_slice(b"a");
+        // A file that consists of one hole: it takes no space in the archive and all of its size when extracted.
         header.set_entry_type(tar::EntryType::GNUSparse);
         header.set_mode(0o644);
         header.set_size(0);
@@ -204,6 +208,7 @@ fn archives_above_the_size_limit_are_refused_before_they_fill_the_disk() {
         let problem = kind.unpack(file, &target, "", Links::Inside, TIGHT).unwrap_err().to_string();
         assert!(problem.contains("larger than 1000 bytes, the limit for the unpacked package of a test"), "{problem}");
         let written: u64 = fs::read_dir(&target).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum();
+        // One byte more than allowed shows that there is too much.
         assert!(written <= TIGHT.bytes + 1, "{kind:?} wrote {written} bytes");
     }
 }
@@ -218,8 +223,9 @@ fn archives_with_too_many_entries_are_refused() {
 }
 
 #[test]
-fn the_end_record_of_a_large_zip_file_tells_its_entries() {
+fn zip64_end_record_limits_the_entries() {
     let limits = Limits { entries: 70_000, ..TIGHT };
+    // More entries than the 16-bit field of the ordinary end record can count.
     for (count, is_refused) in [(70_000, false), (70_001, true)] {
         let mut writer = ZipWriter::new(tempfile::tempfile().unwrap());
         for number in 0..count {
@@ -232,7 +238,7 @@ fn the_end_record_of_a_large_zip_file_tells_its_entries() {
 }
 
 #[test]
-fn a_single_packed_file_has_the_limit_too() {
+fn single_compressed_file_is_limited() {
     let mut writer = flate2::write::GzEncoder::new(tempfile::tempfile().unwrap(), flate2::Compression::best());
     writer.write_all(&vec![0; 1_000_000]).unwrap();
     let mut file = writer.finish().unwrap();
@@ -245,7 +251,7 @@ fn a_single_packed_file_has_the_limit_too() {
 }
 
 #[test]
-fn kinds_are_told_by_the_end_of_the_path() {
+fn archive_kind_follows_from_the_file_extension() {
     assert_eq!(Archive::of_path("/x/m.tar.gz"), Some(Archive::Tar(Packing::Gzip)));
     assert_eq!(Archive::of_path("/x/m.zip"), Some(Archive::Zip));
     assert_eq!(Archive::of_path("/x/zip"), None);

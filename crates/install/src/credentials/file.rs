@@ -44,6 +44,7 @@ impl TokenFile {
     /// Fails if the file cannot be read or written, or is not a JSON object.
     pub fn store(&self, host: &str, token: &Token) -> io::Result<()> {
         self.change(|hosts| {
+            // The file may spell the host differently, and two entries for one host would contradict each other.
             hosts.retain(|known, _| normal_host(known) != normal_host(host));
             let entry = Map::from_iter([("token".to_owned(), Value::from(token.secret()))]);
             hosts.insert(normal_host(host), Value::Object(entry));
@@ -61,9 +62,10 @@ impl TokenFile {
     fn read(&self) -> io::Result<Map<String, Value>> {
         match fs::read(&self.path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                // The parser's own words may repeat what is in the file.
+                // The message of the parser may contain secrets of the file.
                 self.not_valid(&format!("line {} is not what a JSON object has there", error.line()))
             }),
+            // The first login creates the file.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Map::new()),
             Err(error) => Err(error),
         }
@@ -80,10 +82,11 @@ impl TokenFile {
         change(hosts);
         let folder = self.path.parent().ok_or_else(|| io::Error::other("the file has no folder"))?;
         fs::create_dir_all(folder)?;
-        // A temporary file can be read by its owner alone, and stays so under its new name.
+        // A temporary file is readable for its owner only, and keeps its mode under the new name.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         serde_json::to_writer_pretty(&mut file, &content)?;
         file.flush()?;
+        // The rename replaces the file at once, so that a killed run leaves the old tokens or the new ones.
         file.persist(&self.path).map(drop).map_err(|error| error.error)
     }
 }
@@ -120,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_json_is_left_alone() {
+    fn invalid_credentials_file_is_not_changed() {
         let folder = tempfile::tempdir().unwrap();
         let file = TokenFile::in_folder(folder.path());
         for nonsense in ["nonsense", "\"s3cret\""] {

@@ -40,6 +40,7 @@ impl Helper {
         let output = self.run("get", host, None).await?;
         let answer: Map<String, Value> = serde_json::from_slice(&output)
             .map_err(|_| self.error("its response to \"get\" is not a JSON object".to_owned()))?;
+        // An object without a token means that the helper has none for the host.
         Ok(answer.get("token").and_then(Value::as_str).map(Token::new))
     }
 
@@ -74,7 +75,7 @@ impl Helper {
                 self.error(format!("{} does not start: {error}", self.program.display(), error = io_reason(&error)))
             })?;
         if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
-            // A program that does not read its input says why with its exit code.
+            // If a program does not read its input, its exit code is the better error.
             let _ = stdin.write_all(input.as_bytes()).await;
         }
         let output = child.wait_with_output().await.map_err(|error| self.error(io_reason(&error)))?;

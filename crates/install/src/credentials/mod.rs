@@ -1,13 +1,12 @@
 //! Credentials of hosts: tokens from the settings, and credentials helpers.
 
-mod containers;
 mod file;
 mod helper;
 mod stores;
 
-pub(crate) use containers::Login;
 pub use file::TokenFile;
 pub use helper::{Helper, HelperError};
+pub(crate) use stores::Login;
 pub use stores::Stores;
 
 use std::collections::HashMap;
@@ -69,6 +68,7 @@ impl Credentials {
             return Ok(Some(token.clone()));
         }
         let Some(helper) = &self.helper else { return Ok(None) };
+        // Held while the helper runs, so that concurrent requests for a host run it once.
         let mut asked = self.asked.lock().await;
         if let Some(answer) = asked.get(&host) {
             return Ok(answer.clone());
@@ -86,6 +86,7 @@ impl Credentials {
 
 /// Normalizes a host for lookups: lower case, ASCII form of international names, without the default port of HTTPS.
 pub fn normal_host(host: &str) -> String {
+    // The URL parser applies the rules for international names and default ports.
     let parsed = reqwest::Url::parse(&format!("https://{host}"));
     let Ok(url) = parsed else { return host.to_lowercase() };
     match (url.host_str(), url.port()) {
@@ -99,6 +100,7 @@ pub fn normal_host(host: &str) -> String {
 pub fn tokens_of_environment(environment: &[(String, String)]) -> Vec<(String, Token)> {
     let tokens = environment.iter().filter_map(|(name, value)| {
         let host = name.strip_prefix("TF_TOKEN_").filter(|_| !value.is_empty())?;
+        // Two underscores first, or each would become a period.
         Some((host.replace("__", "-").replace('_', "."), Token::new(value.as_str())))
     });
     tokens.collect()

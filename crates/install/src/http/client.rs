@@ -18,7 +18,7 @@ const LONGEST_DOCUMENT: u32 = 30;
 /// The settings of a client.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// The `User-Agent` header.
+    /// The name and version of this program for the `User-Agent` header.
     pub user_agent: String,
     /// The number of retries after a failed request: `TF_REGISTRY_DISCOVERY_RETRY`.
     pub retries: u32,
@@ -98,10 +98,12 @@ impl Http {
     /// Fails if no response arrives or it is too large.
     pub async fn post_form(&self, url: &Url, fields: &[(&str, &str)], limit: u64) -> Result<Response, HttpError> {
         let mut form = url.clone();
+        // The query of a URL has the encoding of forms, so the URL type serves as the encoder.
         form.query_pairs_mut().clear().extend_pairs(fields);
         let body = form.query().unwrap_or_default().to_owned();
         let headers =
             header_map(None, &[("content-type", "application/x-www-form-urlencoded"), ("accept", "application/json")])?;
+        // No retry: an authorization code can be used only once.
         self.once(Method::POST, url, headers, Some(body.into_bytes()), limit).await
     }
 
@@ -135,6 +137,7 @@ impl Http {
         limit: u64,
     ) -> Result<Response, HttpError> {
         let headers = header_map(token, headers)?;
+        // Only the beginning is repeated here: after a broken transfer the target holds a part already.
         let begin = || self.begin(Method::GET, url, headers.clone(), None);
         let answer = self.repeat(url, begin).await?;
         let (mut response, stream) = head(answer);
@@ -161,6 +164,7 @@ impl Http {
                 Err(HttpError::Connection { .. } | HttpError::Timeout { .. } | HttpError::Truncated { .. }) => {
                     self.wait(attempt, None)
                 }
+                // Successes, and failures that another attempt would not change.
                 _ => return answer,
             };
             match (wait, answer) {
@@ -192,7 +196,7 @@ impl Http {
             whole.extend_from_slice(bytes);
             Ok(())
         };
-        // A server that sends a byte now and then would keep us waiting for days.
+        // A server that sends a byte from time to time could otherwise delay a run for days.
         let longest = self.options.timeout.saturating_mul(LONGEST_DOCUMENT);
         let pouring = self.pour(stream, url, limit, &mut keep);
         match tokio::time::timeout(longest, pouring).await {
@@ -233,6 +237,7 @@ impl Http {
         sink: &mut (dyn FnMut(&[u8]) -> std::io::Result<()> + Send),
     ) -> Result<(), HttpError> {
         let too_large = || HttpError::TooLarge { url: without_secrets(url), limit };
+        // Refused before the first byte is transferred.
         if answer.content_length().is_some_and(|length| length > limit) {
             return Err(too_large());
         }
@@ -240,6 +245,7 @@ impl Http {
         loop {
             match answer.chunk().await {
                 Ok(Some(bytes)) => {
+                    // Counted as well, because the announced length may be absent or wrong.
                     received += bytes.len() as u64;
                     if received > limit {
                         return Err(too_large());
@@ -278,6 +284,7 @@ fn header_map(token: Option<&Token>, more: &[(&str, &str)]) -> Result<HeaderMap,
     if let Some(token) = token {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", token.secret()))
             .map_err(|_| HttpError::Setup("a token contains invalid characters".to_owned()))?;
+        // Keeps the token out of debug output.
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
     }
@@ -327,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_never_ends_is_not_waited_for() {
+    fn endless_document_times_out() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let timeout = Duration::from_millis(50);
         let http = Http::new(HttpOptions { timeout, retries: 0, ..HttpOptions::default() }).unwrap();
@@ -348,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_pass_is_asked_again() {
+    fn only_transient_failures_are_retried() {
         assert!(may_pass(StatusCode::SERVICE_UNAVAILABLE) && may_pass(StatusCode::TOO_MANY_REQUESTS));
         assert!(!may_pass(StatusCode::NOT_FOUND) && !may_pass(StatusCode::NOT_IMPLEMENTED));
     }

@@ -13,12 +13,12 @@ pub enum HttpError {
     /// The client cannot be created: the certificates of the system cannot be read, or a proxy setting is invalid.
     #[error("the HTTP client cannot be set up: {0}")]
     Setup(String),
-    /// The connection failed.
+    /// No connection was established, or it broke before the response.
     #[error("{method} {url:?}: {reason}")]
     Connection {
         /// `Get` or `Post`, as Go spells it.
         method: &'static str,
-        /// The requested URL.
+        /// The URL of the request, without credentials.
         url: String,
         /// The innermost cause of the error.
         reason: String,
@@ -28,7 +28,7 @@ pub enum HttpError {
     Timeout {
         /// `Get` or `Post`, as Go spells it.
         method: &'static str,
-        /// The requested URL.
+        /// The URL of the request, without credentials.
         url: String,
         /// The timeout that passed.
         limit: Duration,
@@ -36,9 +36,9 @@ pub enum HttpError {
     /// The server answered every attempt with an error.
     #[error("the request failed after {attempts} attempts, please try again later: {status} for {url}")]
     ServerFailure {
-        /// The requested URL.
+        /// The URL of the request, without credentials.
         url: String,
-        /// The last response.
+        /// The status of the last attempt.
         status: StatusCode,
         /// The number of attempts.
         attempts: u32,
@@ -46,7 +46,7 @@ pub enum HttpError {
     /// The response exceeds the limit.
     #[error("{url:?} is larger than {}, the limit for this download", readable(*limit))]
     TooLarge {
-        /// The requested URL.
+        /// The URL of the request, without credentials.
         url: String,
         /// The limit in bytes.
         limit: u64,
@@ -54,7 +54,7 @@ pub enum HttpError {
     /// The connection ended before the whole response arrived.
     #[error("the download of {url:?} ended after {received} bytes: {reason}")]
     Truncated {
-        /// The requested URL.
+        /// The URL of the request, without credentials.
         url: String,
         /// The number of bytes received.
         received: u64,
@@ -64,7 +64,7 @@ pub enum HttpError {
     /// The download cannot be written to disk.
     #[error("the download of {url:?} cannot be stored: {}", io_reason(source))]
     Store {
-        /// The requested URL.
+        /// The URL of the request, without credentials.
         url: String,
         /// The error of the operating system.
         source: std::io::Error,
@@ -85,7 +85,7 @@ impl HttpError {
 pub(crate) fn without_secrets(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_password(None);
-    // Some servers expect a token as the user name.
+    // Some servers expect the token as the user name.
     let _ = url.set_username("");
     if url.query().is_some() {
         url.set_query(Some("..."));
@@ -99,10 +99,11 @@ pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     while let Some(source) = last.source() {
         last = source;
     }
+    // Only errors with a code come from the operating system; others carry the text of a library.
     if let Some(broken) = last.downcast_ref::<std::io::Error>().filter(|error| error.raw_os_error().is_some()) {
         return of_the_network(broken);
     }
-    // A library adds where its developers find more; that is no use to people.
+    // Libraries add hints for their developers, which are useless to users.
     let text = last.to_string();
     text.split(": https://docs.rs/").next().unwrap_or(&text).to_owned()
 }

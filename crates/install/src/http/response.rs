@@ -1,4 +1,4 @@
-//! HTTP responses.
+//! Complete HTTP responses, and their decompression.
 
 use std::io::Read;
 
@@ -7,12 +7,12 @@ use reqwest::{StatusCode, Url};
 
 use super::error::{HttpError, without_secrets};
 
-/// A complete response.
+/// A response whose body was received completely.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// The HTTP status.
+    /// The status, which may be that of an error.
     pub status: StatusCode,
-    /// The response headers.
+    /// The headers of the final response, after redirects.
     pub headers: HeaderMap,
     /// The body, no longer than the limit of the request.
     pub body: Vec<u8>,
@@ -57,11 +57,13 @@ impl Answered for reqwest::Response {
 /// compressed.
 pub(super) fn unpacked(body: Vec<u8>, encoding: Option<&str>, url: &Url, limit: u64) -> Result<Vec<u8>, HttpError> {
     let is_packed = encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
+    // Some servers announce gzip for files that they send unpacked.
     if !is_packed || !body.starts_with(&[0x1f, 0x8b]) {
         return Ok(body);
     }
     let received = body.len() as u64;
     let mut whole = Vec::new();
+    // The limit applies to the decompressed document, which may be a thousand times larger.
     let mut bounded = flate2::read::MultiGzDecoder::new(&body[..]).take(limit.saturating_add(1));
     bounded.read_to_end(&mut whole).map_err(|error| HttpError::Truncated {
         url: without_secrets(url),
@@ -90,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_that_is_kept_packed_is_unpacked_as_far_as_a_document_may_be_large() {
+    fn compressed_document_is_decompressed_up_to_the_limit() {
         let url = "https://example.com/index.json".parse().unwrap();
         let pack = |content: &[u8]| {
             let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -99,7 +101,7 @@ mod tests {
         };
         let seen = |body, encoding| unpacked(body, encoding, &url, 1 << 16).map_err(|error| error.to_string());
         assert_eq!(seen(pack(b"{}"), Some("gzip")).unwrap(), b"{}");
-        // What only says that it is packed is taken as it is.
+        // A body that is only declared as compressed is returned unchanged.
         assert_eq!(seen(b"{}".to_vec(), Some("gzip")).unwrap(), b"{}");
         assert_eq!(seen(pack(b"{}"), None).unwrap(), pack(b"{}"));
         assert!(seen(pack(&[b' '; 1 << 20]), Some("gzip")).unwrap_err().contains("larger than 64 KiB"));

@@ -7,7 +7,7 @@ use reqwest::Url;
 use sha2::Digest;
 
 use super::error::FetchError;
-use crate::hex::hex;
+use crate::hex;
 use crate::http::Http;
 
 /// The maximum size of a checksum list in bytes.
@@ -28,6 +28,7 @@ pub(super) async fn wanted(http: &Http, sum: String, url: &Url) -> Result<String
         }
         _ => fs::read_to_string(place).map_err(FetchError::file("cannot read the checksum list"))?,
     };
+    // A list usually covers several files, and the entry is found by the name of the download.
     let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
     listed(&list, name).ok_or_else(|| FetchError::Other(format!("the checksum list has no entry for {name:?}")))
 }
@@ -36,6 +37,7 @@ pub(super) async fn wanted(http: &Http, sum: String, url: &Url) -> Result<String
 /// nothing but a checksum applies to any file.
 fn listed(list: &str, name: &str) -> Option<String> {
     list.lines().find_map(|line| {
+        // `SHA256 (FILE) = DIGITS`; all other lines are `DIGITS  FILE`.
         let bsd = line.split_once(" (").and_then(|(kind, rest)| Some((kind, rest.split_once(") = ")?)));
         let (sum, file) = match bsd {
             Some((kind, (file, digits))) => (format!("{}:{}", kind.trim().to_ascii_lowercase(), digits.trim()), file),
@@ -78,6 +80,7 @@ fn by_length(digits: &str) -> &'static str {
         40 => "sha1",
         64 => "sha256",
         128 => "sha512",
+        // No known kind: `check` then reports the checksum.
         _ => "",
     }
 }
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_download_is_refused() {
+    fn changed_download_is_refused() {
         let good = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert!(check(&mut b"abc".as_slice(), good).is_ok());
         assert!(check(&mut b"abc".as_slice(), good.trim_start_matches("sha256:")).is_ok());

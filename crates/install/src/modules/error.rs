@@ -1,4 +1,4 @@
-//! Errors of module installation.
+//! The error of module installation.
 
 use groma_diagnostics::io_reason;
 
@@ -17,7 +17,7 @@ pub enum FetchError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A request failed.
+    /// A request for the package or to a registry failed.
     #[error(transparent)]
     Http(#[from] HttpError),
     /// Service discovery on the registry's host failed.

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use groma_config::Package;
 
-use super::copy::{copy_folder, link, remove};
 use super::error::FetchError;
 use super::objects::Object;
-use super::{git, oci, pattern, web};
+use super::{address, git, objects, web};
 use crate::archive::{Archive, Limits, Links};
 use crate::discovery::Discovery;
 
@@ -47,9 +47,11 @@ impl<'a> Fetcher<'a> {
         remove(target).map_err(FetchError::file(format!("{} cannot be removed", target.display())))?;
         let parent = target.parent().unwrap_or(Path::new(""));
         fs::create_dir_all(parent).map_err(FetchError::file(format!("{} cannot be made", parent.display())))?;
+        // Several calls may share a package, each with a directory of its own: copying is faster than another download.
         if let Some(known) = self.fetched.get(address) {
             let known_kind = fs::symlink_metadata(known).map(|found| found.is_symlink()).unwrap_or_default();
             let copied = match known_kind {
+                // A local package is a link, and its copy is another link.
                 true => fs::read_link(known).and_then(|leads| link(&leads, target)),
                 false => copy_folder(known, target),
             };
@@ -57,7 +59,7 @@ impl<'a> Fetcher<'a> {
         }
         let result = self.fetch_package(address, target).await;
         if result.is_err() {
-            // Half a package is worse than none; what went wrong before is what counts.
+            // An incomplete package is worse than none. The first error is reported, not that of the removal.
             let _ = remove(target);
         } else {
             self.fetched.insert(address.to_owned(), target.to_owned());
@@ -94,7 +96,7 @@ impl<'a> Fetcher<'a> {
         match method(address)? {
             Method::Git(url) => git::clone(url, target).map(|()| None),
             Method::Folder(path) => folder(path, target).map(|()| None),
-            Method::Oci(address) => oci::fetch(self.discovery, address, target).await.map(|()| None),
+            Method::Oci(address) => objects::fetch(self.discovery, address, target).await.map(|()| None),
             Method::S3(url) => web::fetch_object(http, &Object::s3(url, stores)?, target).await.map(|()| None),
             Method::Google(url) => web::fetch_object(http, &Object::google(url, stores)?, target).await.map(|()| None),
             Method::Web(url) => match web::fetch(http, url, target).await? {
@@ -107,6 +109,7 @@ impl<'a> Fetcher<'a> {
 
 fn method(address: &str) -> Result<Method<'_>, FetchError> {
     let (protocol, url) = match address.split_once("::") {
+        // A forced protocol, such as `git::https://`; "::" may also occur in an IPv6 address.
         Some((protocol, url)) if protocol.chars().all(|c| c.is_ascii_alphanumeric()) => (protocol, url),
         _ => (address.split_once(':').map_or("", |(scheme, _)| scheme), address),
     };
@@ -147,7 +150,7 @@ fn settle(staging: &Path, subfolder: &str, target: &Path) -> Result<(), FetchErr
     if subfolder.is_empty() {
         return fs::rename(staging, target).map_err(problem());
     }
-    let inner = pattern::expand(staging, subfolder)?;
+    let inner = address::expand(staging, subfolder)?;
     let folder = staging.join(&inner);
     if !fs::metadata(&folder).is_ok_and(|found| found.is_dir()) {
         return Err(FetchError::Other(format!("the package has no directory {inner:?}")));
@@ -157,4 +160,44 @@ fn settle(staging: &Path, subfolder: &str, target: &Path) -> Result<(), FetchErr
         target.display()
     )))?;
     remove(staging).map_err(problem())
+}
+
+/// Copies the directory `from` to `to` recursively. Symbolic links stay links.
+pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_symlink() {
+            link(&fs::read_link(entry.path())?, &target)?;
+        } else if kind.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Creates the symbolic link `place` to `target`.
+#[cfg(unix)]
+fn link(target: &Path, place: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, place)
+}
+
+/// Copies the directory instead: on Windows, creating links requires a privilege that users rarely have.
+#[cfg(not(unix))]
+fn link(target: &Path, place: &Path) -> io::Result<()> {
+    if target.is_dir() { copy_folder(target, place) } else { fs::copy(target, place).map(|_| ()) }
+}
+
+/// Removes `place`: a directory with its contents, or a link without its target.
+fn remove(place: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(place) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(place),
+        Ok(_) => fs::remove_file(place),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
 }

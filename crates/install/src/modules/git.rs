@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use groma_private_file::PrivateFile;
 use reqwest::Url;
 
+use super::address::shown;
 use super::error::FetchError;
-use super::shown::shown;
 
 /// The Git options in the query of a module source address.
 #[derive(Debug, Default)]
@@ -24,6 +24,7 @@ struct CloneOptions {
 pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
     let (url, options) = split_options(address)?;
     let key = options.key.as_deref().map(key_file).transpose()?;
+    // The user's command may select a proxy or a configuration, so a key is added to it instead of replacing it.
     let own = std::env::var("GIT_SSH_COMMAND").ok();
     let git = Git { command: key.as_ref().map(|file| with_key(own.as_deref(), file.path())) };
     let target_text = target.to_string_lossy();
@@ -31,10 +32,12 @@ pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
     let mut arguments = vec!["clone"];
     if let Some(depth) = &depth {
         arguments.extend(["--depth", depth]);
+        // A shallow clone has the history of one branch or tag only, which must be named when cloning.
         if let Some(reference) = &options.reference {
             arguments.extend(["--branch", reference]);
         }
     }
+    // After "--" a URL that begins with a dash is no option.
     arguments.extend(["--", &url, &target_text]);
     let cloned = git.run(&arguments, None);
     cloned.map_err(|error| match (error, &depth, &options.reference) {
@@ -47,6 +50,7 @@ pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
         let commit = git.resolve(reference, target)?;
         git.run(&["-c", "advice.detachedHead=false", "checkout", "--detach", &commit], Some(target))?;
     }
+    // Submodules are fetched as by go-getter; without any, the command would only cost time.
     if target.join(".gitmodules").exists() {
         let mut arguments = vec!["submodule", "update", "--init", "--recursive"];
         if let Some(depth) = &depth {
@@ -63,12 +67,12 @@ fn split_options(address: &str) -> Result<(String, CloneOptions), FetchError> {
         .map_err(|error| FetchError::Other(format!("{:?} is not a valid repository URL: {error}", shown(address))))?;
     let mut options = CloneOptions::default();
     let mut rest = Vec::new();
-    // Of repeated options the first counts, as in go-getter.
+    // The first of repeated options is used, as in go-getter.
     let mut known = HashSet::new();
     for (name, value) in url.query_pairs() {
         match &*name {
             "ref" | "depth" | "sshkey" if !known.insert(name.clone()) => {}
-            // A clone is none in any case.
+            // The option has no effect, because a clone is never an archive.
             "archive" if value == "false" => {}
             "ref" if value.starts_with('-') => {
                 return Err(FetchError::Other(format!("the reference {value:?} would be an option to git")));
@@ -88,6 +92,7 @@ fn split_options(address: &str) -> Result<(String, CloneOptions), FetchError> {
 
 /// Decodes a Base64 private key (`?sshkey=`) into a temporary file for ssh.
 fn key_file(encoded: &str) -> Result<PrivateFile, FetchError> {
+    // The decoding of the query turns the plus signs of an unescaped key into spaces.
     let encoded = encoded.replace(' ', "+");
     let key = STANDARD
         .decode(encoded.trim_end())
@@ -175,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_goes_to_the_ssh_of_the_environment() {
+    fn key_is_added_to_the_ssh_command_of_the_environment() {
         let key = Path::new("/tmp/key");
         assert_eq!(with_key(Some("ssh -F other"), key), "ssh -F other -i /tmp/key");
         for none in [None, Some(" ")] {
@@ -184,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_query_is_for_us() {
+    fn git_options_are_removed_from_the_query() {
         let (url, options) = split_options("https://example.com/x.git?ref=v1&depth=2&a=b").unwrap();
         assert_eq!(url, "https://example.com/x.git?a=b");
         assert_eq!(options.reference.as_deref(), Some("v1"));

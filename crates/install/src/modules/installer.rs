@@ -11,10 +11,10 @@ use groma_config::{
 use groma_diagnostics::{Diagnostic, Span};
 use tokio::runtime::Runtime;
 
+use super::address::shown;
 use super::error::FetchError;
 use super::fetch::Fetcher;
-use super::shown::shown;
-use super::{pattern, registry};
+use super::{address, registry};
 use crate::discovery::Discovery;
 
 /// Whether installed modules may be reused.
@@ -74,7 +74,7 @@ impl<'a> ModuleInstaller<'a> {
         progress: &'a mut dyn ModuleProgress,
     ) -> Self {
         let fetcher = Fetcher::new(discovery);
-        // What is not called any more may be called by the tests of another folder.
+        // Modules that are no longer called may be used by the tests of another directory.
         let mut now = before.clone();
         now.insert(
             &ModulePath::root(),
@@ -101,6 +101,7 @@ impl<'a> ModuleInstaller<'a> {
     pub fn write_manifest(&self) -> std::io::Result<()> {
         let folder = self.paths.root.join(&self.paths.data_directory).join("modules");
         std::fs::create_dir_all(&folder)?;
+        // A temporary file and a rename, so that a killed run leaves no half manifest.
         let mut file = tempfile::NamedTempFile::new_in(&folder)?;
         std::io::Write::write_all(&mut file, self.now.text().as_bytes())?;
         file.persist(folder.join("modules.json")).map_err(|error| error.error)?;
@@ -109,7 +110,7 @@ impl<'a> ModuleInstaller<'a> {
 
     fn local(&mut self, request: &ModuleRequest<'_>, directory: &Path) -> Located<PathBuf> {
         if let Some(package) = request.path.parent().and_then(|parent| self.packages.get(&parent)).cloned() {
-            // A package may be a link, and what is in it is where the link leads.
+            // A package may be a link, and its files are below the target of the link.
             if !directory.starts_with(DiskFiles::new(&self.paths.root).follow(&package)) {
                 return Err(problem(
                     request.source_span,
@@ -160,7 +161,7 @@ impl<'a> ModuleInstaller<'a> {
         let target = self.paths.root.join(&package_directory);
         let fetched = self.runtime.block_on(self.fetcher.fetch(&package, &target));
         fetched.map_err(|error| not_fetched(request, &package, &error))?;
-        let inner = pattern::expand(&target, &subfolder).map_err(|error| not_fetched(request, &package, &error))?;
+        let inner = address::expand(&target, &subfolder).map_err(|error| not_fetched(request, &package, &error))?;
         let directory = if inner.is_empty() { package_directory.clone() } else { package_directory.join(&inner) };
         if !self.paths.root.join(&directory).is_dir() {
             return Err(problem(
@@ -179,6 +180,7 @@ impl<'a> ModuleInstaller<'a> {
     /// Returns the installed module for a call, if it can be reused.
     fn kept(&self, request: &ModuleRequest<'_>, directory: &Path) -> Option<&InstalledModule> {
         let module = self.before.get(request.path).filter(|_| self.freshness == Freshness::Keep)?;
+        // The address, the version and the directory must all fit: any of them may have changed since.
         let fits = request.source.is(&module.source, &self.paths.default_registry)
             && module.version.as_ref().is_none_or(|version| request.version.allow(version))
             && module.version.is_some() == matches!(request.source, ModuleSource::Registry(_))
@@ -190,6 +192,7 @@ impl<'a> ModuleInstaller<'a> {
     fn choose(&mut self, request: &ModuleRequest<'_>, module: &RegistryModule) -> Located<Version> {
         let host = module.host_or(&self.paths.default_registry).to_owned();
         let package = module.package(&self.paths.default_registry);
+        // Several calls of one module request its versions once.
         if !self.known_versions.contains_key(&package) {
             let answer = self.runtime.block_on(registry::versions(self.discovery, module, &host));
             let versions = answer.map_err(|error| {
@@ -209,6 +212,7 @@ impl<'a> ModuleInstaller<'a> {
             ));
         };
         registry::newest(versions, request.version).ok_or_else(|| {
+            // Named in the message, so that the author sees how far the constraint is off.
             let newest = versions.iter().filter(|version| !version.is_prerelease()).max();
             let newest =
                 newest.map_or_else(|| "It has no versions.".to_owned(), |version| format!("The newest is {version}."));
@@ -232,6 +236,7 @@ impl<'a> ModuleInstaller<'a> {
         let is_news = match report {
             Report::Always => true,
             Report::Never => false,
+            // Local modules need no download, so only their first installation and an upgrade are worth a line.
             Report::IfNew => self.freshness == Freshness::Upgrade || self.before.get(request.path) != Some(&module),
         };
         if is_news {

@@ -3,7 +3,7 @@
 //! The configuration loader calls [`ModuleInstaller`] for each module call. It fetches missing packages, and writes
 //! the manifest of installed modules at the end.
 
-mod alone;
+mod address;
 mod checksum;
 mod copy;
 mod error;
@@ -11,17 +11,13 @@ mod fetch;
 mod git;
 mod installer;
 mod objects;
-mod oci;
-mod pattern;
-mod query;
 mod registry;
-mod shown;
 mod web;
 
-pub use alone::copy_module;
+pub use address::shown;
+pub use copy::copy_module;
 pub use error::FetchError;
 pub use fetch::Fetcher;
 pub use installer::{Freshness, ModuleInstaller, ModulePaths, ModuleProgress};
 pub(crate) use registry::{in_document, listed};
-pub use shown::shown;
 pub(crate) use web::{in_page, relative_to};

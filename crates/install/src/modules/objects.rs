@@ -1,14 +1,18 @@
 //! Archives in object stores: S3, S3-compatible services, and Google Cloud Storage.
 
+use std::path::Path;
+
 use groma_cloud::TokenError;
 use groma_cloud::aws::{AwsClient, AwsError, AwsKeys, AwsService};
 use groma_cloud::google::GoogleCredentials;
 use reqwest::Url;
 
+use super::address::{shown, take};
 use super::error::FetchError;
-use super::query::take;
-use super::shown::shown;
+use crate::archive::{Archive, Limits, Links};
 use crate::credentials::Stores;
+use crate::discovery::Discovery;
+use crate::oci::{Registry, Repository};
 
 /// An object in a store, with the credentials for it.
 pub(super) struct Object {
@@ -47,6 +51,7 @@ impl Object {
         let region = argument("region");
         let version = argument("version");
         if let Some(version) = version {
+            // The name of the parameter in S3's API.
             url.query_pairs_mut().append_pair("versionId", &version);
         }
         let keys = id.zip(secret).map(|(id, secret)| AwsKeys::new(id, secret, session));
@@ -71,16 +76,18 @@ impl Object {
     }
 
     /// Returns the headers that authenticate a request for `url`, which must not contain our own query arguments.
-    /// Without credentials there are none, because public objects need none.
+    /// Returns no headers without credentials, because public objects need none.
     pub(super) async fn headers(&self, url: &Url) -> Result<Vec<(String, String)>, FetchError> {
         match &self.who {
             Who::Anybody => Ok(Vec::new()),
             Who::Google(credentials) => match credentials.token().await {
                 Ok(token) => Ok(vec![("authorization".to_owned(), format!("Bearer {}", token.reveal()))]),
+                // Public objects need no token.
                 Err(TokenError::Missing(_)) => Ok(Vec::new()),
                 Err(error) => Err(FetchError::Other(format!("cannot get a token of Google Cloud: {error}"))),
             },
             Who::Aws { region, client, profile } => match client.signed_headers(url, AwsService::S3, region).await {
+                // A profile in the address means that credentials are expected.
                 Err(AwsError::MissingCredentials(_)) if profile.is_none() => Ok(Vec::new()),
                 signed => signed.map_err(|error| unusable(&error)),
             },
@@ -93,7 +100,7 @@ fn unusable(error: &AwsError) -> FetchError {
 }
 
 fn parsed(address: &str) -> Result<Url, FetchError> {
-    // The address may hold keys: it is not repeated.
+    // The message does not contain the address, which may contain keys.
     Url::parse(address).map_err(|error| FetchError::Other(format!("the object has an invalid URL: {error}")))
 }
 
@@ -103,6 +110,42 @@ fn region_of(host: &str) -> String {
     let last = names.rsplit('.').next().unwrap_or_default();
     let region = last.strip_prefix("s3-").or(Some(last).filter(|last| *last != "s3" && names.contains('.')));
     region.unwrap_or(FIRST_REGION).to_owned()
+}
+
+/// The artifact type of module packages.
+const MODULE: &str = "application/vnd.opentofu.modulepkg";
+
+/// Fetches the module at `oci://HOST/NAME?tag=TAG` (or `?digest=`; the tag is `latest` unless given) into `target`.
+pub(super) async fn fetch(discovery: &Discovery, address: &str, target: &Path) -> Result<(), FetchError> {
+    let wrong = |what: &str| FetchError::Other(format!("{:?} {what}", shown(address)));
+    let url = Url::parse(address).map_err(|error| wrong(&format!("is not a valid URL: {error}")))?;
+    if let Some((other, _)) = url.query_pairs().find(|(name, _)| !matches!(&**name, "tag" | "digest")) {
+        return Err(wrong(&format!(
+            "has the argument {other:?}, which means nothing here: a version is chosen by \"tag\" or \"digest\""
+        )));
+    }
+    let argument = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+    let reference = match (argument("tag"), argument("digest")) {
+        (Some(_), Some(_)) => return Err(wrong("has a tag and a digest: give one of them")),
+        (Some(reference), None) | (None, Some(reference)) => reference,
+        (None, None) => "latest".to_owned(),
+    };
+    if reference.contains('/') || reference.is_empty() {
+        return Err(wrong("has an invalid tag"));
+    }
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let repository = Repository::parse(&format!("{host}{port}/{}", url.path().trim_start_matches('/')));
+    let repository = repository.ok_or_else(|| wrong("is not a repository such as oci://example.com/name"))?;
+    let failed = |error: crate::oci::OciError| FetchError::Other(error.to_string());
+    let registry = Registry::new(discovery);
+    let manifest = registry.manifest(&repository, &reference).await.map_err(failed)?;
+    let layer = manifest.archive(MODULE).map_err(|problem| wrong(&format!("is not a module: {problem}")))?;
+    let mut file = tempfile::tempfile().map_err(FetchError::file("no temporary file can be made"))?;
+    registry.blob(&repository, layer, &mut file, Limits::MODULE.bytes).await.map_err(failed)?;
+    Archive::Zip
+        .unpack(file, target, "", Links::Inside, Limits::MODULE)
+        .map_err(FetchError::file("the archive cannot be unpacked"))
 }
 
 #[cfg(test)]
@@ -125,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_that_an_address_names_is_asked_for() {
+    fn version_of_an_address_selects_the_object_version() {
         let object = |query: &str| {
             let address = format!("https://s3-eu-west-1.amazonaws.com/bucket/m.zip?{query}");
             Object::s3(&address, &Stores::default())

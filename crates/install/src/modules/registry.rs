@@ -8,8 +8,7 @@ use serde::Deserialize;
 
 use super::error::FetchError;
 use super::web::relative_to;
-use crate::discovery::Discovery;
-use crate::discovery::allows;
+use crate::discovery::{Discovery, allows};
 use crate::http::Response;
 
 /// The maximum size of a registry response in bytes.
@@ -60,6 +59,7 @@ pub(crate) fn listed(answer: &[u8]) -> Result<Vec<Version>, FetchError> {
         ))
     })?;
     let versions = listing.modules.into_iter().next().map(|module| module.versions).unwrap_or_default();
+    // Entries that are no versions are skipped instead of making the whole module unusable.
     Ok(versions.iter().filter_map(|listed| listed.version.parse().ok()).collect())
 }
 
@@ -75,6 +75,7 @@ pub(super) async fn location(
         return Err(status(&answer, &url));
     }
     let in_document = || in_document(&answer.body);
+    // The header is Terraform's form of the response and precedes OpenTofu's document.
     let source = answer.header("x-terraform-get").map(str::to_owned).or_else(in_document);
     let source = source.filter(|source| !source.is_empty());
     let source = source
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_version_that_is_allowed_is_chosen() {
+    fn newest_allowed_version_is_selected() {
         assert_eq!(chosen("~> 1.0").as_deref(), Some("1.10.0"));
         assert_eq!(chosen("< 1.5").as_deref(), Some("1.2.3"));
         assert_eq!(chosen("> 5"), None);

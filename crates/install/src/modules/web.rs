@@ -7,11 +7,10 @@ use std::path::Path;
 use groma_config::Package;
 use reqwest::Url;
 
+use super::address::{shown, take};
 use super::checksum;
 use super::error::FetchError;
 use super::objects::Object;
-use super::query::take;
-use super::shown::shown;
 use crate::archive::{Archive, Limits, Links};
 use crate::http::Http;
 
@@ -35,6 +34,7 @@ pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<F
         Some(sum) => Some(checksum::wanted(http, sum, &url).await?),
         None => None,
     };
+    // An argument of go-getter that means nothing for archives; the server must not get it.
     take(&mut url, "filename");
     let kind = match archive.as_deref() {
         Some("false") => None,
@@ -85,6 +85,7 @@ async fn unpack(
     }
     rewind(&mut file)?;
     let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
+    // A single compressed file is named after the download, without the extension of the compression.
     let name = name.rsplit_once('.').map_or(name, |(name, _)| name);
     kind.unpack(file, target, if name.is_empty() { "file" } else { name }, Links::Inside, Limits::MODULE)
         .map_err(FetchError::file("the archive cannot be unpacked"))
@@ -93,6 +94,7 @@ async fn unpack(
 /// Requests a page and reads the package address from its header or its `meta` element.
 async fn ask(http: &Http, url: &Url) -> Result<Package, FetchError> {
     let mut question = url.clone();
+    // The parameter by which servers recognize such a request.
     question.query_pairs_mut().append_pair("terraform-get", "1");
     let answer = http.get(&question, None, LARGEST_PAGE).await?;
     if !answer.status.is_success() {
@@ -115,6 +117,7 @@ pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError
     if !is_relative {
         return Package::parse(source).map_err(|problem| FetchError::Other(problem.to_string()));
     }
+    // Relative addresses have no scheme, so "//" begins the subdirectory.
     let (path, _) = source.split_at(source.find("//").unwrap_or(source.len()));
     let query = source.split_once('?').map(|(_, query)| query);
     let path = path.split('?').next().unwrap_or_default();
@@ -151,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_may_be_relative() {
+    fn response_addresses_may_be_relative() {
         let url = Url::parse("http://127.0.0.1:8000/v1/x/download").unwrap();
         let package = relative_to(&url, "/arch/top.tar.gz//top-1?archive=tar.gz").unwrap();
         assert_eq!(package.address, "http://127.0.0.1:8000/arch/top.tar.gz?archive=tar.gz");
@@ -164,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_name_packages_in_their_head() {
+    fn package_address_is_read_from_the_meta_element() {
         let page = r#"<head><meta charset="utf-8"><meta name="terraform-get" content="https://e.org/m.zip?a=1&amp;b=2" /></head>"#;
         assert_eq!(in_page(page).as_deref(), Some("https://e.org/m.zip?a=1&b=2"));
         assert_eq!(in_page("<meta name=\"x\" content=\"y\">"), None);

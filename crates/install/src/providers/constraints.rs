@@ -12,13 +12,14 @@ pub fn constraints_text(constraints: &Constraints) -> String {
         a.version.cmp(&b.version).then(a.operator.cmp(&b.operator)).then_with(narrower_first)
     });
     let mut texts: Vec<String> = list.into_iter().map(constraint_text).collect();
+    // Equal constraints are neighbors after sorting.
     texts.dedup();
     texts.join(", ")
 }
 
 fn constraint_text(constraint: &Constraint) -> String {
     match (constraint.operator, constraint.version.written_segments()) {
-        // What it means, and how lock files of others have it.
+        // The equivalent form, which lock files of Terraform contain.
         (Operator::Pessimistic, 1) => {
             let dash = if constraint.version.is_prerelease() { "-" } else { "" };
             format!("~> {}.0{dash}{}", constraint.version.segment(0), constraint.version.prerelease())
@@ -45,6 +46,7 @@ fn is_within(Constraint { operator, version: bound }: &Constraint, version: &Ver
         Operator::Less => version < bound,
         Operator::LessOrEqual => version <= bound,
         Operator::Pessimistic => {
+            // All segments but the last written one; `~> 2` fixes the first, unlike for modules.
             let fixed = bound.written_segments().saturating_sub(1).max(1);
             version >= bound && (0..fixed).all(|index| version.segment(index) == bound.segment(index))
         }

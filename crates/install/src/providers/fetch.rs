@@ -19,7 +19,7 @@ use crate::archive::{Limits, check_entries};
 use crate::http::{HttpError, Url, without_secrets};
 use crate::oci::Registry;
 
-/// An installed package.
+/// The hashes and the authentication of a verified package.
 #[derive(Clone, Debug)]
 pub(super) struct Fetched {
     /// The `h1:` hash of the installed files.
@@ -44,6 +44,7 @@ pub(super) async fn fetch(
     let hash = match &package.location {
         Location::Folder(folder) => {
             let hash = store.hash(folder).map_err(|error| unreadable(&package, &error))?;
+            // A directory has no archive, so only its `h1:` hash can be compared.
             check(address, &package, allowed, std::slice::from_ref(&hash))?;
             store
                 .put_link(folder, &target)
@@ -57,8 +58,10 @@ pub(super) async fn fetch(
             hash
         }
     };
-    // What was unpacked must be what was verified: a disk that is full or faulty shows here. A folder that was linked was hashed just now.
+    // The unpacked files must be the verified ones, which detects a full or faulty disk. A linked directory was hashed
+    // above.
     if !matches!(store.hash_among(&target, std::slice::from_ref(&hash)), Ok(found) if found == hash) {
+        // A package that fails here must not be used by a later run.
         store.remove(&target);
         return Err(PackageError::Differs(target).into());
     }
@@ -93,6 +96,7 @@ pub(super) async fn archive(
 ) -> Result<(File, Authentication), SourceError> {
     let package = sources.package(address, offer, platform).await?;
     if let Location::Folder(folder) = &package.location {
+        // Packing it here would make an archive with other checksums than the published one.
         return Err(PackageError::Unpacked(folder.clone()).into());
     }
     let archive = obtain(sources, &package).await?;
@@ -125,7 +129,7 @@ fn temporary() -> Result<File, PackageError> {
 }
 
 async fn download(sources: &Sources, url: &Url) -> Result<File, SourceError> {
-    // Only over https: a token must not be read by others on the way.
+    // Only over https, because a token must be encrypted on the network.
     let token = match url.scheme() {
         "https" => sources.discovery.token(&host_of(url)).await.map_err(SourceError::failed)?,
         _ => None,
@@ -140,7 +144,7 @@ async fn download(sources: &Sources, url: &Url) -> Result<File, SourceError> {
                 let (url, status) = (without_secrets(url).to_string(), answer.status.to_string());
                 return Err(PackageError::Refused { url, status }.into());
             }
-            // What is there of it is of no use.
+            // The partial file is useless, so the next attempt starts with a new one.
             Err(HttpError::Truncated { .. }) if attempt < http.retries() => attempt += 1,
             Err(error) => return Err(SourceError::failed(error)),
         }
@@ -155,11 +159,12 @@ fn verified(
     archive: &File,
 ) -> Result<Arc<str>, SourceError> {
     let outer = archive_hash(archive).map_err(|error| unreadable(package, &error))?;
-    // A wrong checksum says more than that the archive cannot be read.
+    // Checked first: a wrong checksum is a better message than an unreadable archive.
     if package.required.iter().all(|hash| hash.starts_with("zh:")) {
         check_source(package, std::slice::from_ref(&outer))?;
     }
     let mut file = archive;
+    // Before the directory of the archive is read into memory.
     check_entries(&mut file, Limits::PROVIDER).map_err(SourceError::failed)?;
     let mut opened = ZipArchive::new(file).map_err(|error| PackageError::NoArchive {
         location: package.location.to_string(),
@@ -177,7 +182,7 @@ fn check(
     found: &[Arc<str>],
 ) -> Result<(), PackageError> {
     check_source(package, found)?;
-    // An unpacked package has no hash of an archive, and hashes of a kind that is to come say nothing yet.
+    // An unpacked package has no hash of an archive, and hashes of unknown schemes cannot be compared.
     let comparable = |hash: &&Arc<str>| found.iter().any(|own| own.split(':').next() == hash.split(':').next());
     let comparable: Vec<&str> = allowed.iter().filter(comparable).map(|hash| &**hash).collect();
     if comparable.is_empty() || found.iter().any(|hash| comparable.contains(&&**hash)) {
@@ -195,6 +200,7 @@ fn check(
 
 /// Joins the first checksums of a list for a message: a lock file for many platforms has dozens.
 fn listed(hashes: &[&str]) -> String {
+    // Enough to recognize another version, few enough to keep the message readable.
     const SHOWN: usize = 8;
     let lines: String = hashes.iter().take(SHOWN).map(|hash| format!("  {hash}\n")).collect();
     match hashes.len().checked_sub(SHOWN) {
@@ -215,6 +221,7 @@ fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), Package
 
 /// Moves a package to its final directory. An existing one stays, because other processes may be using it.
 fn unpack(store: &Store, archive: &File, target: &Path, hash: &Arc<str>) -> Result<(), PackageError> {
+    // A damaged one is replaced, although others may be using it: it would be refused at their next start, too.
     if matches!(store.hash(target), Ok(found) if found == *hash) {
         return Ok(());
     }

@@ -46,6 +46,7 @@ pub fn packages(root: &Path, address: &ProviderAddress, platform: &Platform) -> 
         let entry = entry.map_err(|error| SourceError::Failed(format!("cannot list {}: {error}", folder.display())))?;
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
+        // A directory is a version of the unpacked layout, a file a package of the packed one.
         let meta = match path.is_dir() {
             true => unpacked(&path, &name, platform, &mut other_platforms)?,
             false => packed(path, &name, address, platform, &mut other_platforms),
@@ -63,7 +64,7 @@ pub fn packages(root: &Path, address: &ProviderAddress, platform: &Platform) -> 
     Ok(found)
 }
 
-/// Returns the addresses of all providers that have a directory below `root`, for the implied local mirror directories.
+/// Whether a provider has a directory below `root`.
 pub fn holds(root: &Path, address: &ProviderAddress) -> bool {
     provider_folder(root, address).is_dir()
 }
@@ -76,10 +77,12 @@ fn unpacked(
     platform: &Platform,
     other_platforms: &mut BTreeSet<String>,
 ) -> Result<Option<PackageMeta>, SourceError> {
+    // Other directories, such as those of version control, may lie next to the versions.
     let Ok(version) = name.parse::<Version>() else { return Ok(None) };
     let package = folder.join(platform.to_string());
     let unreadable = |error| SourceError::Failed(format!("cannot read {}: {error}", package.display()));
     match std::fs::metadata(&package) {
+        // The metadata follow links, as mirrors may consist of links into a shared directory.
         Ok(found) if found.is_dir() => return Ok(Some(meta(version, Location::Folder(package)))),
         Ok(_) => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -100,6 +103,7 @@ fn packed(
     other_platforms: &mut BTreeSet<String>,
 ) -> Option<PackageMeta> {
     let rest = name.strip_prefix(&format!("terraform-provider-{}_", address.type_name))?.strip_suffix(".zip")?;
+    // Versions have no underscore, so the first one ends the version.
     let (version, found) = rest.split_once('_')?;
     let version = version.parse().ok()?;
     if found == platform.to_string() {

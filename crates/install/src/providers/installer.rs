@@ -22,7 +22,7 @@ use super::store::Store;
 /// The number of parallel requests and downloads.
 const AT_ONCE: usize = 6;
 
-/// A progress event.
+/// A progress event, from which `init` makes a line of output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The version in the lock file is used.
@@ -51,7 +51,7 @@ pub enum Selecting {
 /// The plugin cache, which several configurations share.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    /// The cache directory.
+    /// The directory of the cache, in the layout of all stores.
     pub store: Store,
     /// Whether packages without a hash in the lock file are used.
     pub trust: CacheTrust,
@@ -106,6 +106,7 @@ impl Installer {
         selecting: Selecting,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<Installation, Diagnostics> {
+        // Installations run in parallel, and the receiver of events is not made for that.
         let receiver = Mutex::new(report);
         let report: Report<'_> = &|event| (receiver.lock().unwrap_or_else(PoisonError::into_inner))(event);
         let mut result = Installation::default();
@@ -121,10 +122,12 @@ impl Installer {
             }
         }
         let ensured = stream::iter(chosen).map(|(address, constraints, choice)| async move {
+            // Hashes of another version say nothing about this one.
             let lock = locks.providers.get(address).filter(|lock| lock.version == choice.version);
             let version = choice.version.clone();
             (address, constraints, version, lock, self.ensure(address, choice, lock, report).await)
         });
+        // In the order of the addresses, whichever download ends first.
         let ensured: Vec<_> = ensured.buffered(AT_ONCE).collect().await;
         for (address, constraints, version, lock, ensured) in ensured {
             match ensured {
@@ -138,6 +141,7 @@ impl Installer {
                 )),
             }
         }
+        // Nothing is locked if anything failed, although the other packages stay installed.
         if problems.has_errors() { Err(problems) } else { Ok(result) }
     }
 
@@ -186,6 +190,7 @@ impl Installer {
                 }
                 .into());
             }
+            // No source is queried for a locked version: usually the package is installed already.
             return Ok(Choice { version: lock.version.clone(), offer: None, warnings: Vec::new() });
         }
         report(Event::Finding(address, constraints_text(constraints)));
@@ -194,6 +199,7 @@ impl Installer {
         let newest = newest.max_by(|a, b| a.version.cmp(&b.version));
         match newest {
             Some(offer) => Ok(Choice { version: offer.version.clone(), offer: Some(offer), warnings }),
+            // Without constraints no release was excluded, so the source has none.
             None if constraints.is_empty() => Err(VersionError::NoReleases(address.clone()).into()),
             None => Err(VersionError::NoMatch(constraints_text(constraints)).into()),
         }
@@ -215,6 +221,7 @@ impl Installer {
             report(Event::Present(address, version));
             return Ok(Ensured::Present);
         }
+        // Other processes may install the same package into the cache; the second one then finds it there.
         let _held = match &self.cache {
             Some(cache) => cache.store.hold(&cache.store.folder(address, version, &self.platform)).await,
             None => None,
@@ -228,12 +235,14 @@ impl Installer {
             None => self.offer_of(address, version).await?,
         };
         report(Event::Installing(address, version));
+        // Without a lock any package of the source is accepted: trust on first use.
         let allowed = lock.map(|lock| lock.hashes.as_slice()).unwrap_or_default();
         let fetched = match &self.cache {
             None => fetch(&self.sources, address, &offer, &self.platform, &self.store, allowed).await?,
             Some(cache) => {
                 let fetched = fetch(&self.sources, address, &offer, &self.platform, &cache.store, allowed).await?;
                 let source = cache.store.folder(address, version, &self.platform);
+                // A link instead of a copy saves hundreds of megabytes per configuration.
                 self.store.put_link(&source, &target).map_err(|error| cannot_write(&target, &error))?;
                 fetched
             }
@@ -251,9 +260,11 @@ impl Installer {
     ) -> Result<Option<Ensured>, PackageError> {
         let Some(cache) = &self.cache else { return Ok(None) };
         let cached = cache.store.folder(address, version, &self.platform);
+        // An unreadable package of the cache is replaced below.
         let Ok(hash) = self.store.hash(&cached) else { return Ok(None) };
         let is_locked = lock.is_some_and(|lock| lock.hashes.contains(&hash));
         let has_lock = lock.is_some_and(|lock| lock.hashes.iter().any(|known| known.starts_with("h1:")));
+        // Even a trusted cache must not contradict the lock file.
         if !is_locked && (cache.trust == CacheTrust::Locked || has_lock) {
             return Ok(None);
         }
@@ -262,6 +273,7 @@ impl Installer {
     }
 
     async fn offer_of(&self, address: &ProviderAddress, version: &Version) -> Result<Offer, SourceError> {
+        // Warnings concern the selection of a version, and this one is locked.
         let (offers, _) = self.sources.offers(address, &self.platform).await.map_err(SourceError::failed)?;
         offers.into_iter().find(|offer| offer.version == *version).ok_or_else(|| {
             SourceError::Failed(format!(
@@ -301,8 +313,10 @@ impl Installation {
                 self.hashed_here.push(address.clone());
             }
             Ensured::Fetched(fetched) => {
+                // Reported once for all providers.
                 self.has_third_party |= fetched.authentication.is_third_party();
                 let was_known = before.is_some_and(|lock| lock.hashes.iter().any(|hash| is_checksum(hash)));
+                // `init` then advises to complete the lock file: it lacks the hashes for other platforms.
                 if fetched.vouched.is_empty() && !was_known {
                     self.hashed_here.push(address.clone());
                 }
@@ -310,7 +324,7 @@ impl Installation {
                 lock.add_hashes([fetched.hash]);
             }
         }
-        // What is locked as before stays as it is written.
+        // An unchanged lock keeps its spelling, so that the file changes only if a lock does.
         if let Some(before) = before.filter(|before| is_present || before.hashes == lock.hashes) {
             lock.constraints = before.constraints.clone();
         }
@@ -336,19 +350,20 @@ fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Di
 
 /// The trust in an installed package.
 enum Ensured {
-    /// It was installed before, and the lock file has its hash.
+    /// The package was installed before, and the lock file has its hash.
     Present,
     /// The lock file has its hash.
     Known,
     /// Only its own hash is known.
     Unvouched(Arc<str>),
-    /// It was downloaded and verified in this run.
+    /// The package was downloaded and verified in this run.
     Fetched(Fetched),
 }
 
 /// Whether the package in `folder` has one of the hashes.
 fn matches(store: &Store, folder: &Path, hashes: &[Arc<str>]) -> bool {
     folder.is_dir()
+        // A `zh:` hash cannot be compared with an unpacked package, so hashing it would be in vain.
         && hashes.iter().any(|hash| hash.starts_with("h1:"))
         && store.hash(folder).is_ok_and(|hash| hashes.contains(&hash))
 }

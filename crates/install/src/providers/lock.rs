@@ -27,7 +27,7 @@ pub struct Locks {
 /// The lock of one provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lock {
-    /// The selected version.
+    /// The version that later runs use until it is upgraded.
     pub version: Version,
     /// The constraints at the time of selection.
     pub constraints: Constraints,
@@ -37,10 +37,11 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Adds hashes.
+    /// Adds hashes in sorted order, each once.
     pub fn add_hashes(&mut self, hashes: impl IntoIterator<Item = Arc<str>>) {
         self.hashes.extend(hashes);
         self.hashes.sort_unstable();
+        // Sources repeat hashes that the lock file has already.
         self.hashes.dedup();
     }
 }
@@ -61,7 +62,7 @@ impl Locks {
         let mut text = HEADER.to_owned();
         for (address, lock) in &self.providers {
             let constraints = constraints_text(&lock.constraints);
-            // The formatter aligns the equals signs of neighbours.
+            // The formatter aligns the equals signs of adjacent lines.
             let (name, constraints) = match &constraints[..] {
                 "" => ("version", String::new()),
                 some => ("version    ", format!("  constraints = \"{some}\"\n")),
@@ -84,6 +85,7 @@ impl Locks {
     /// # Errors
     /// Fails if the directory cannot be written to.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
+        // In the same directory, as a rename cannot cross file systems.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(self.text().as_bytes())?;
         allow_reading(file.as_file())?;
@@ -108,7 +110,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_laid_out_as_its_readers_expect() {
+    fn lock_file_layout_matches_terraform() {
+        // The hashes are made up: only the layout counts.
         let lock = |constraints: &str| Lock {
             version: Version::new(1, 2, 0),
             constraints: if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() },

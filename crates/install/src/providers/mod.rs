@@ -1,9 +1,8 @@
 //! Provider packages: sources, verification, installation, the lock file, selection.
 //!
-//! The modules in their order, each using only those before it: `platform`, `hash`, `stamp`, `notes`, `package`,
-//! `filesystem`, `signature`,
-//! `registry`, `network_mirror`, `oci_mirror`, `sources`, `constraints`, `builtin_choice`, `lock`, `store`, `fetch`, `installer`,
-//! `other_platforms`, `package_problem`, `selection`.
+//! The modules in their order, each using only those before it: `platform`, `hash`, `notes`, `constraints`,
+//! `builtin_choice`, `lock`, `package_error`, `package`, `filesystem`, `signature`, `registry`, `network_mirror`,
+//! `sources`, `store`, `fetch`, `installer`, `other_platforms`, `selection`.
 
 mod builtin_choice;
 mod constraints;
@@ -14,17 +13,14 @@ mod installer;
 mod lock;
 mod network_mirror;
 mod notes;
-mod oci_mirror;
 mod other_platforms;
 mod package;
 mod package_error;
-mod package_problem;
 mod platform;
 mod registry;
 mod selection;
 pub mod signature;
 mod sources;
-mod stamp;
 mod store;
 
 pub(crate) use network_mirror::{Archives, Index};
@@ -34,11 +30,10 @@ pub use builtin_choice::{BuiltinChoice, BuiltinReason, InvalidPreference, Plugin
 pub use constraints::constraints_text;
 pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting};
 pub use lock::{LOCK_FILE, Lock, Locks};
-pub use oci_mirror::RepositoryTemplate;
+pub use network_mirror::RepositoryTemplate;
 pub use other_platforms::{LockablePackage, cached_package, write_mirror_documents};
 pub use package::{Authentication, Location, PackageMeta, SourceError};
-pub use package_error::{NotLocked, PackageError, VersionError};
-pub use package_problem::PackageProblem;
+pub use package_error::{NotLocked, PackageError, PackageProblem, VersionError};
 pub use platform::{InvalidPlatform, Platform};
 pub use selection::{Candidates, ExecutableError, Selection, executable};
 pub use sources::{Method, Pattern, Source, Sources};

@@ -19,7 +19,7 @@
 //! * *Several commands run at once.* A note is written atomically, and each of them is valid.
 //! * *The package changes between verification and start.* The same can happen without the cache.
 //!
-//! An unreadable or unwritable note costs time and nothing else.
+//! An unreadable or unwritable note only costs time.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -29,15 +29,14 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-use super::hash::folder_hash;
-use super::stamp::Stamp;
-use crate::hex::hex;
+use super::hash::{Stamp, folder_hash};
+use crate::hex;
 
 /// The minimum age of a package's last change before a note of it is written.
 const MINIMUM_AGE: Duration = Duration::from_secs(2);
 
 /// The lifetime of a note.
-const BELIEVED: Duration = Duration::from_secs(24 * 60 * 60);
+const MAXIMUM_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The maximum size of a note in bytes, larger than that of any package.
 const LARGEST: u64 = 1 << 20;
@@ -66,6 +65,7 @@ impl Notes {
     }
 
     fn hash_at(&self, now: SystemTime, package: &Path, wanted: &[Arc<str>]) -> io::Result<Arc<str>> {
+        // A package of the shared cache is a link, and the note is about the directory that it leads to.
         let package = package.canonicalize()?;
         let before = Stamp::of(&package);
         if let Some(stamp) = &before
@@ -78,7 +78,7 @@ impl Notes {
         if let Some(stamp) = before.filter(|stamp| is_old_enough(now, stamp))
             && Stamp::of(&package).is_some_and(|after| after == stamp)
         {
-            // Without it the next command hashes, too.
+            // Without a note the next command hashes the package again.
             let _ = self.write(now, &package, &stamp, &hash);
         }
         Ok(hash)
@@ -87,15 +87,18 @@ impl Notes {
     /// Returns the hash in the note of a package, if the note is valid.
     fn noted(&self, now: SystemTime, package: &Path, stamp: &Stamp) -> Option<String> {
         let file = File::open(self.path(package)).ok()?;
+        // Checked on the open file, so that it cannot be replaced in between.
         if !is_ours_alone(&file) {
             return None;
         }
         let mut text = String::new();
+        // A larger note is cut and matches no stamp.
         file.take(LARGEST).read_to_string(&mut text).ok()?;
         let mut parts = text.splitn(4, '\n');
         let (form, at, hash, rest) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at.parse().ok()?))?;
-        let is_recent = now.duration_since(at).is_ok_and(|age| age < BELIEVED);
+        // A note from the future is invalid as well: the clock was set back.
+        let is_recent = now.duration_since(at).is_ok_and(|age| age < MAXIMUM_AGE);
         (form == FORM && is_recent && rest == stamp.text).then(|| hash.to_owned())
     }
 
@@ -108,6 +111,7 @@ impl Notes {
     }
 
     fn path(&self, package: &Path) -> PathBuf {
+        // The digest of the path, which may be longer than a file name and has separators.
         self.folder.join(hex(&Sha256::digest(package.as_os_str().as_encoded_bytes())))
     }
 }
@@ -137,7 +141,8 @@ mod tests {
 
     const PROGRAM: &str = "terraform-provider-tool";
 
-    /// A package, notes, and a time at which the package has settled; nothing where the file system of the test does not serve.
+    /// A package, notes, and a time at which the package has settled; nothing where the file system of the test does
+    /// not serve.
     fn recorded_package() -> Option<(tempfile::TempDir, PathBuf, Notes, SystemTime)> {
         let root = tempfile::tempdir().unwrap();
         let package = root.path().join("package");
@@ -154,7 +159,7 @@ mod tests {
         Some((root, package, notes, SystemTime::now() + MINIMUM_AGE))
     }
 
-    /// Makes the note say something else, by which it shows whether it is believed.
+    /// Replaces the hash in the note, so that a test can tell whether the note is used.
     fn forge(notes: &Notes, hash: &str) {
         let path = fs::read_dir(&notes.folder).unwrap().next().unwrap().unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
@@ -163,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_that_has_not_changed_is_not_hashed_again() {
+    fn unchanged_package_is_not_hashed_again() {
         let Some((_root, package, notes, now)) = recorded_package() else { return };
         let hash = notes.hash_at(now, &package, &[]).unwrap();
         assert_eq!(hash, folder_hash(&package).unwrap());
@@ -172,12 +177,12 @@ mod tests {
         assert_eq!(&*notes.hash_at(now, &package, &wanted).unwrap(), "h1:noted");
         // A note only confirms. A request for another hash, or for any, returns the computed one.
         assert_eq!(notes.hash_at(now, &package, &["h1:other".into()]).unwrap(), hash);
-        // And then the true one is noted again.
+        // That wrote the note with the true hash again.
         assert_eq!(notes.hash_at(now, &package, &wanted).unwrap(), hash);
     }
 
     #[test]
-    fn whatever_is_done_to_a_package_is_found() {
+    fn every_change_of_a_package_invalidates_its_note() {
         type Change = fn(&Path);
         let changes: [(&str, Change); 7] = [
             ("written to, of the same size and with its old time", |package| {
@@ -219,32 +224,32 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_just_now_is_not_noted() {
+    fn recently_changed_package_is_not_noted() {
         let Some((_root, package, notes, now)) = recorded_package() else { return };
         notes.hash_at(SystemTime::now(), &package, &[]).unwrap();
-        // Nor what was changed in the future: the clock was set back.
+        // A package that was changed in the future is not noted either: the clock was set back.
         notes.hash_at(now - Duration::from_secs(60), &package, &[]).unwrap();
         assert!(!notes.folder.exists());
     }
 
     #[test]
-    fn notes_of_others_old_ones_and_damaged_ones_are_not_believed() {
+    fn foreign_old_and_damaged_notes_are_ignored() {
         let Some((_root, package, notes, now)) = recorded_package() else { return };
         let hash = notes.hash_at(now, &package, &[]).unwrap();
         let path = fs::read_dir(&notes.folder).unwrap().next().unwrap().unwrap().path();
         forge(&notes, "h1:noted");
-        let believed = |now| &*notes.hash_at(now, &package, &["h1:noted".into()]).unwrap() == "h1:noted";
-        assert!(believed(now));
+        let is_used = |now| &*notes.hash_at(now, &package, &["h1:noted".into()]).unwrap() == "h1:noted";
+        assert!(is_used(now));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-        assert!(!believed(now), "others may have written it");
+        assert!(!is_used(now), "others may have written it");
         forge(&notes, "h1:noted");
-        assert!(!believed(now - Duration::from_secs(60)), "it is of the future");
+        assert!(!is_used(now - Duration::from_secs(60)), "it is of the future");
         forge(&notes, "h1:noted");
-        assert!(!believed(now + BELIEVED), "it is old");
+        assert!(!is_used(now + MAXIMUM_AGE), "it is old");
         forge(&notes, "h1:noted");
         for damaged in ["", "\n\n\n", &fs::read_to_string(&path).unwrap().replace("dev", "deb")] {
             fs::write(&path, damaged).unwrap();
-            assert!(!believed(now), "{damaged}");
+            assert!(!is_used(now), "{damaged}");
             assert_eq!(notes.hash_at(now, &package, &[]).unwrap(), hash);
         }
     }

@@ -25,7 +25,7 @@ use super::sources::{Offer, Sources};
 /// The locked package of a provider for a platform.
 #[derive(Clone, Debug)]
 pub struct LockablePackage {
-    /// The selected version.
+    /// The version that the hashes are of.
     pub version: Version,
     /// The hashes of the package.
     pub hashes: Vec<Arc<str>>,
@@ -42,6 +42,7 @@ pub fn cached_package(
     platform: &Platform,
     lock: Option<&Lock>,
 ) -> Option<LockablePackage> {
+    // The cache lists no hashes of its own, so the package is hashed.
     let hash = folder_hash(&cache.store.folder(address, version, platform)).ok()?;
     let is_locked = lock.is_some_and(|lock| lock.hashes.contains(&hash));
     let authentication = Authentication::Checksum;
@@ -101,7 +102,7 @@ impl Sources {
         platform: &Platform,
     ) -> Result<LockablePackage, SourceError> {
         let offer = self.offer(address, version, platform).await?;
-        // A lock file that has no hash of this platform yet cannot speak against the package.
+        // Not compared with the lock file, which may not have a hash for this platform yet.
         let fetched = hashes(self, address, &offer, platform, &[]).await?;
         let mut hashes = fetched.vouched;
         hashes.push(fetched.hash);
@@ -121,6 +122,7 @@ impl Sources {
         root: &Path,
     ) -> Result<Authentication, SourceError> {
         let offer = self.offer(address, version, platform).await?;
+        // The archive is copied as it is, so that its `zh:` hash stays valid.
         let (archive, authentication) = archive(self, address, &offer, platform, allowed).await?;
         let target = archive_path(root, address, version, platform);
         copy(archive, &target).map_err(|error| PackageError::NotWritten { path: target, reason: io_reason(&error) })?;
@@ -182,6 +184,7 @@ pub fn write_mirror_documents(root: &Path, address: &ProviderAddress) -> std::io
         let Some(rest) = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".zip")) else { continue };
         let Some((version, platform)) = rest.split_once('_') else { continue };
         let path = folder.join(&name);
+        // The documents are computed from the archives that are there, including those of earlier runs.
         let mut opened = zip::ZipArchive::new(fs::File::open(&path)?).map_err(std::io::Error::other)?;
         let entry = json!({"hashes": [*content_hash(&mut opened)?], "url": name});
         let archives = versions.entry(version.to_owned()).or_insert_with(|| Value::Object(Map::new()));
@@ -210,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documents_of_a_mirror_name_each_archive_with_the_hash_of_what_is_in_it() {
+    fn mirror_documents_list_each_archive_with_its_hash() {
         let root = tempfile::tempdir().unwrap();
         let address = ProviderAddress::parse("example.com/acme/tool", "registry.terraform.io").unwrap();
         let folder = provider_folder(root.path(), &address);
@@ -220,6 +223,7 @@ mod tests {
         archive.start_file("terraform-provider-tool_v1.0.0", zip::write::SimpleFileOptions::default()).unwrap();
         archive.write_all(b"program").unwrap();
         archive.finish().unwrap();
+        // Mirrors may hold further files, which must not be taken for packages.
         fs::write(folder.join("notes.txt"), "no archive").unwrap();
         write_mirror_documents(root.path(), &address).unwrap();
 

@@ -1,4 +1,4 @@
-//! Packages that sources offer, and the trust in them.
+//! Packages that sources offer, their locations, and the trust in them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ pub struct PackageMeta {
 /// The authentication of a package, as `init` reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Authentication {
-    /// Not authenticated.
+    /// The source has neither a checksum nor a signature.
     None,
     /// The checksum of the source matches.
     Checksum,
@@ -98,7 +98,7 @@ pub enum SourceError {
     /// No package supports this program or platform.
     #[error("{0}")]
     Incompatible(String),
-    /// The source failed.
+    /// The source could not be read or sent an invalid response.
     #[error("{0}")]
     Failed(String),
     /// The source has no suitable version.

@@ -1,6 +1,8 @@
-//! Errors of selecting and verifying packages.
+//! Problems with packages: installed ones that cannot be used, and ones that cannot be installed.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
@@ -8,6 +10,116 @@ use thiserror::Error;
 
 use super::lock::LOCK_FILE;
 use super::platform::Platform;
+
+/// The reason why the package that the lock file selects for a provider cannot be used. `package` is the provider's
+/// address and version, `root` the directory of all packages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PackageProblem {
+    /// The lock file selects no version.
+    NotLocked,
+    /// No package is installed.
+    Missing {
+        /// The address and version of the package.
+        package: String,
+        /// The directory of all packages.
+        root: PathBuf,
+        /// The target of the link to a shared cache that no longer exists.
+        leads_to: Option<PathBuf>,
+    },
+    /// The installed package cannot be read.
+    Unreadable {
+        /// The address and version of the package.
+        package: String,
+        /// The directory of all packages.
+        root: PathBuf,
+        /// The reason given by the operating system.
+        error: String,
+    },
+    /// The package is not the one that was locked.
+    Changed {
+        /// The address and version of the package.
+        package: String,
+        /// The directory of all packages.
+        root: PathBuf,
+        /// The hash of the installed package.
+        found: Arc<str>,
+        /// The hashes in the lock file that an unpacked package can have.
+        recorded: Vec<Arc<str>>,
+    },
+    /// The lock file has hashes, but none of a kind that can be compared with an unpacked package.
+    Unverifiable {
+        /// The address and version of the package.
+        package: String,
+        /// The directory of all packages.
+        root: PathBuf,
+        /// The hash of the installed package.
+        found: Arc<str>,
+    },
+}
+
+impl PackageProblem {
+    /// Whether there is no package at all.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::NotLocked | Self::Missing { .. })
+    }
+
+    /// Returns what to do about it; `command` is the name of the program.
+    pub fn advice(&self, command: &str) -> String {
+        match self {
+            Self::NotLocked | Self::Missing { .. } => format!("To install it, run:\n  {command} init"),
+            Self::Unreadable { .. } => {
+                format!("Make it readable, or delete it and install it again:\n  {command} init")
+            }
+            Self::Changed { .. } => replaced_package(command),
+            Self::Unverifiable { .. } => {
+                format!("To have the package verified and its checksum recorded, run:\n  {command} init")
+            }
+        }
+    }
+}
+
+/// The advice about a package that differs from the lock file.
+pub(super) fn replaced_package(command: &str) -> String {
+    format!(
+        "If only the installed files were changed, \"{command} init\" puts the locked package back. If init reports the wrong checksum too, \
+         the package was replaced at its source: find out why before you trust it. Only then delete the provider's block in {LOCK_FILE} \
+         and run init again, which records the new checksums."
+    )
+}
+
+impl fmt::Display for PackageProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLocked => f.write_str("no version is selected"),
+            Self::Missing { package, root, leads_to } => {
+                write!(f, "there is no package for {package} cached in {}", root.display())?;
+                match leads_to {
+                    Some(path) => write!(f, ": the link there leads to {}, which does not exist", path.display()),
+                    None => Ok(()),
+                }
+            }
+            Self::Unreadable { package, root, error } => {
+                write!(f, "failed to verify checksum of {package} package cached in {}: {error}", root.display())
+            }
+            Self::Changed { package, root, found, recorded } => {
+                let recorded: Vec<&str> = recorded.iter().map(|hash| &**hash).collect();
+                write!(
+                    f,
+                    "the cached package for {package} (in {}) does not match any of the checksums recorded in the dependency lock file: \
+                     the package has {found}, the lock file has {}",
+                    root.display(),
+                    recorded.join(" and ")
+                )
+            }
+            Self::Unverifiable { package, root, found } => write!(
+                f,
+                "the cached package for {package} (in {}) does not match any of the checksums recorded in the dependency lock file: \
+                 these are all of archives (zh:), which say nothing about the unpacked package, whose checksum is {found}",
+                root.display()
+            ),
+        }
+    }
+}
 
 /// The reason why the package of a version cannot be installed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -40,7 +152,7 @@ pub enum PackageError {
     /// The server refused the download.
     #[error("unsuccessful request to {url}: {status}")]
     Refused {
-        /// URL without secrets.
+        /// The URL of the download, without credentials.
         url: String,
         /// The status of the response.
         status: String,
@@ -91,7 +203,7 @@ pub enum PackageError {
     },
 }
 
-/// A package of which the lock file knows no checksum.
+/// A package whose checksums are not in the lock file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "the current package for {address} {version} doesn't match any of the checksums previously recorded in the dependency lock file\n\n\
@@ -100,7 +212,7 @@ pub enum PackageError {
      why before you trust it. Only then delete the provider's block in {LOCK_FILE} and run init again"
 )]
 pub struct NotLocked {
-    /// The provider.
+    /// The provider that the package is for.
     pub address: ProviderAddress,
     /// The version of the package.
     pub version: Version,
@@ -121,9 +233,9 @@ pub enum VersionError {
     /// The source has no version for the platform.
     #[error("provider {address} has no released versions for {platform}")]
     NoReleasesFor {
-        /// The provider.
+        /// The provider without a version.
         address: ProviderAddress,
-        /// The platform.
+        /// The platform that packages are needed for.
         platform: Platform,
     },
     /// The constraints allow none of the versions.
@@ -132,11 +244,11 @@ pub enum VersionError {
     /// The source does not have the version for the platform.
     #[error("provider {address} {version} is not available for {platform}")]
     NotAvailable {
-        /// The provider.
+        /// The provider without a package.
         address: ProviderAddress,
-        /// The wanted version.
+        /// The version that was selected or locked.
         version: Version,
-        /// The platform.
+        /// The platform that the package is needed for.
         platform: Platform,
     },
     /// The constraints do not allow the locked version.
@@ -145,9 +257,9 @@ pub enum VersionError {
          to allow selection of new versions"
     )]
     Locked {
-        /// The provider.
+        /// The provider with the conflicting lock.
         address: ProviderAddress,
-        /// The locked version.
+        /// The version in the lock file.
         version: Version,
         /// The constraints of the configuration.
         constraints: String,

@@ -1,4 +1,4 @@
-//! Platforms: an operating system and a processor architecture.
+//! Platforms of provider packages, in the spelling of Go.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +21,7 @@ impl Platform {
     /// Returns the platform of this program.
     pub fn current() -> Self {
         let os = match std::env::consts::OS {
+            // Rust's and Go's names differ for some systems and processors.
             "macos" => "darwin",
             other => other,
         };
@@ -39,6 +40,7 @@ impl FromStr for Platform {
 
     fn from_str(text: &str) -> Result<Self, InvalidPlatform> {
         let (os, arch) = text.split_once('_').ok_or(InvalidPlatform)?;
+        // The name becomes part of a path, so it must not contain separators or periods.
         let is_word = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric());
         if !is_word(os) || !is_word(arch) {
             return Err(InvalidPlatform);

@@ -77,7 +77,7 @@ pub(crate) struct Listing {
     pub warnings: Vec<String>,
 }
 
-/// A discovered registry.
+/// A registry found by service discovery, with the token for it.
 pub(super) struct Registry<'a> {
     discovery: &'a Discovery,
     base: Url,
@@ -125,6 +125,7 @@ impl<'a> Registry<'a> {
     ) -> Result<PackageMeta, SourceError> {
         let path =
             format!("{}/{}/{version}/download/{}/{}", address.namespace, address.type_name, platform.os, platform.arch);
+        // A listed version may lack a package for some platforms.
         let (url, download): (Url, Download) = self.document(&path, address).await.map_err(|error| match error {
             SourceError::NotFound(_) => SourceError::Incompatible(format!(
                 "provider {address} {version} is not available for {platform}, the platform of this machine. Other versions may be: each \
@@ -132,12 +133,13 @@ impl<'a> Registry<'a> {
             )),
             other => other,
         })?;
-        if let Some(protocols) = download.protocols.as_deref().filter(|protocols| !is_spoken(protocols)) {
+        if let Some(protocols) = download.protocols.as_deref().filter(|protocols| !is_supported(protocols)) {
             return Err(SourceError::Incompatible(format!(
                 "provider {address} {version} speaks plugin protocol {}, and this program 5 and 6: choose another version",
                 protocols.join(", ")
             )));
         }
+        // The checksums and their signature are files of their own: the signature covers the list of all platforms.
         let sums = self.file(&download.address(&url, &download.shasums_url)?, "checksums").await?;
         let signature_url = download.address(&url, &download.shasums_signature_url)?;
         let signature = self.file(&signature_url, "signature of the checksums").await?;
@@ -171,6 +173,7 @@ impl<'a> Registry<'a> {
             StatusCode::NOT_FOUND => {
                 Err(SourceError::NotFound(format!("provider registry {host} does not have a provider named {address}")))
             }
+            // Without a token the advice is to log in; with one, the token is wrong or lacks permission.
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.token.is_none() => {
                 Err(SourceError::Failed(self.discovery.credentials().needed_by(host)))
             }
@@ -182,7 +185,7 @@ impl<'a> Registry<'a> {
     }
 
     async fn file(&self, url: &Url, what: &str) -> Result<Vec<u8>, SourceError> {
-        // Files may be anywhere; the registry's token is for the registry alone.
+        // The files may be on another host, which must not receive the registry's token.
         let token = self.token.as_ref().filter(|_| host_of(url) == self.host && url.scheme() == "https");
         let answer = self.discovery.http().get(url, token, LARGEST_DOCUMENT).await.map_err(SourceError::failed)?;
         if !answer.status.is_success() {
@@ -197,12 +200,13 @@ impl<'a> Registry<'a> {
 }
 
 impl Versions {
-    /// Returns the versions that speak a supported protocol, or all versions if no version does: the package description then
-    /// names the problem.
+    /// Returns the versions that speak a supported protocol, or all versions if no version does: the package
+    /// description then names the problem.
     pub(crate) fn listing(self) -> Listing {
-        let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_spoken);
+        let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_supported);
         let offered = self.versions.unwrap_or_default();
         let mut versions: Vec<Version> = offered.iter().filter(speaks).filter_map(Offered::read).collect();
+        // An old provider must be reported by its protocol, and not as if it had no versions.
         if versions.is_empty() {
             versions = offered.iter().filter_map(Offered::read).collect();
         }
@@ -235,6 +239,7 @@ impl Download {
         signature: &[u8],
     ) -> Result<PackageMeta, SourceError> {
         let (os, arch) = (&self.os, &self.arch);
+        // A registry that mixes up platforms would have the wrong program locked for this one.
         if *os != platform.os || *arch != platform.arch {
             return Err(SourceError::Failed(format!(
                 "the registry was asked for the package for {platform}, and answered with the one for {os}_{arch}"
@@ -244,6 +249,7 @@ impl Download {
         let vouched = checksums(sums)?;
         let listed = vouched
             .iter()
+            // Only the signed list counts; the checksum in the response is not signed.
             .find(|(name, _)| *name == self.filename)
             .ok_or_else(|| SourceError::Failed(format!("the checksum list has no entry for {}", self.filename)))?;
         if !listed.1.eq_ignore_ascii_case(&self.shasum) {
@@ -276,6 +282,7 @@ fn authenticate(sums: &[u8], signature: &[u8], keys: &SigningKeys) -> Result<Aut
         };
         match key.verify(sums, signature) {
             Ok(()) if key.is_hashicorp() => return Ok(Authentication::Official),
+            // The registry vouches for its partners: the trust signature itself is not checked.
             Ok(()) if !entry.trust_signature.is_empty() => return Ok(Authentication::Partner(key.id())),
             Ok(()) => return Ok(Authentication::SelfSigned(key.id())),
             Err(error) => problem = error.to_string(),
@@ -288,6 +295,7 @@ fn authenticate(sums: &[u8], signature: &[u8], keys: &SigningKeys) -> Result<Aut
 pub(crate) fn checksums(sums: &[u8]) -> Result<Vec<(String, String)>, SourceError> {
     let text =
         std::str::from_utf8(sums).map_err(|_| SourceError::Failed("the checksum list is not UTF-8 text".to_owned()))?;
+    // One broken line makes the list useless: it may have been cut or replaced by an error page.
     let mut list = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let entry = line.split_once(char::is_whitespace).map(|(sum, name)| (sum, name.trim_start_matches([' ', '*'])));
@@ -301,7 +309,8 @@ pub(crate) fn checksums(sums: &[u8]) -> Result<Vec<(String, String)>, SourceErro
     Ok(list)
 }
 
-fn is_spoken(protocols: &[String]) -> bool {
+fn is_supported(protocols: &[String]) -> bool {
+    // Old registries do not list protocols.
     protocols.is_empty()
         || protocols.iter().any(|protocol| PROTOCOLS.contains(&protocol.split('.').next().unwrap_or_default()))
 }

@@ -10,14 +10,14 @@ use groma_diagnostics::{Diagnostic, io_reason};
 
 use super::constraints::{allows, constraints_text};
 use super::lock::{Lock, Locks};
-use super::package_problem::PackageProblem;
+use super::package_error::PackageProblem;
 use super::platform::Platform;
 use super::store::Store;
 
 /// The implementation of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// A built-in provider.
+    /// A provider that is part of this program.
     Builtin,
     /// A running process (`TF_REATTACH_PROVIDERS`).
     Reattach,
@@ -27,7 +27,7 @@ pub enum Selection {
     Package {
         /// The directory of the package.
         folder: PathBuf,
-        /// The locked version.
+        /// The version in the lock file.
         version: Version,
         /// The hashes in the lock file, one of which the package has.
         hashes: Vec<Arc<str>>,
@@ -39,9 +39,9 @@ pub enum Selection {
 /// The available implementations of providers.
 #[derive(Clone, Debug)]
 pub struct Candidates<'a> {
-    /// The built-in providers.
+    /// The providers that are part of this program.
     pub builtin: BTreeSet<ProviderAddress>,
-    /// The running providers.
+    /// The providers of `TF_REATTACH_PROVIDERS`.
     pub reattached: BTreeSet<ProviderAddress>,
     /// The directories of `dev_overrides`.
     pub overrides: &'a BTreeMap<ProviderAddress, PathBuf>,
@@ -70,6 +70,7 @@ impl Candidates<'_> {
         let mut selected = BTreeMap::new();
         let mut rest = Vec::new();
         for (address, constraints) in needed {
+            // A provider under a debugger precedes everything, even a development override.
             if self.reattached.contains(address) {
                 selected.insert(address.clone(), Selection::Reattach);
             } else if let Some(folder) = self.overrides.get(address) {
@@ -80,6 +81,7 @@ impl Candidates<'_> {
                 rest.push((address, constraints));
             }
         }
+        // All inconsistencies in one message, because one `init` repairs them all.
         self.check_locks(&rest)?;
         let mut problems = Vec::new();
         for (address, _) in rest {
@@ -139,6 +141,7 @@ impl Candidates<'_> {
         let lock = self.locks.providers.get(address).ok_or(PackageProblem::NotLocked)?;
         let folder = self.store.folder(address, &lock.version, self.platform);
         let verified = match &lock.hashes[..] {
+            // A lock without hashes pins the version only.
             [] => self.present(address, lock, &folder).map(|()| None)?,
             _ => Some(self.verified(address, lock, &folder)?),
         };
@@ -154,6 +157,7 @@ impl Candidates<'_> {
                 Err(PackageProblem::Unreadable { package, root, error })
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                // Links to a cache that was deleted look like missing packages.
                 let ((package, root), leads_to) = (package(), std::fs::read_link(folder).ok());
                 Err(PackageProblem::Missing { package, root, leads_to })
             }
@@ -175,7 +179,7 @@ impl Candidates<'_> {
         if lock.hashes.contains(&found) {
             return Ok(found);
         }
-        // A `zh:` hash is of an archive, and says nothing about the directory that the archive was unpacked to.
+        // A `zh:` hash is that of an archive, and cannot be compared with an unpacked package.
         let recorded: Vec<_> = lock.hashes.iter().filter(|hash| hash.starts_with("h1:")).cloned().collect();
         Err(match recorded.is_empty() {
             true => PackageProblem::Unverifiable { package, root, found },
@@ -187,7 +191,7 @@ impl Candidates<'_> {
         let (product, command) = (self.product, self.command);
         let list: String = problems.iter().map(|(address, problem)| format!("\n  - {address}: {problem}")).collect();
         let present = problems.iter().filter(|(_, problem)| !problem.is_missing());
-        // What init does for a missing package is said for all of them.
+        // The advice for missing packages is part of the message below.
         let advice: BTreeSet<String> = present.map(|(_, problem)| format!("\n\n{}", problem.advice(command))).collect();
         let advice = advice.into_iter().collect::<String>();
         Diagnostic::error(
@@ -207,7 +211,7 @@ pub enum ExecutableError {
     /// The directory cannot be read.
     #[error("could not read {}: {reason}", folder.display())]
     Unreadable {
-        /// The package directory.
+        /// The package directory that was listed.
         folder: PathBuf,
         /// The reason of the operating system.
         reason: String,
@@ -217,7 +221,7 @@ pub enum ExecutableError {
     Missing {
         /// The beginning of the name.
         prefix: String,
-        /// The package directory.
+        /// The package directory that was searched.
         folder: PathBuf,
     },
     /// Several executables have the right name.
@@ -225,7 +229,7 @@ pub enum ExecutableError {
     Several {
         /// The beginning of the name.
         prefix: String,
-        /// The package directory.
+        /// The package directory that was searched.
         folder: PathBuf,
     },
 }
@@ -239,6 +243,7 @@ pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, E
     let prefix = format!("terraform-provider-{}", address.type_name);
     let entries = std::fs::read_dir(folder)
         .map_err(|error| ExecutableError::Unreadable { folder: folder.to_owned(), reason: io_reason(&error) })?;
+    // Types may be prefixes of others: `google` must not select the program of `google-beta`.
     let is_program =
         |name: &str| name.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '.']));
     let mut found: Vec<PathBuf> = entries
@@ -248,6 +253,7 @@ pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, E
         .collect();
     found.sort();
     if found.len() > 1 {
+        // Only where there are several: a lone file without permission should fail with that reason.
         found.retain(|path| may_be_executed(path));
     }
     match found.len() {
@@ -287,6 +293,7 @@ mod tests {
         let program = write("terraform-provider-files", 0o755);
         write("terraform-provider-files.d", 0o644);
         assert_eq!(executable(folder.path(), &address), Ok(program));
+        // The choice between two programs would be arbitrary.
         write("terraform-provider-files_v2", 0o755);
         assert!(
             executable(folder.path(), &address).unwrap_err().to_string().starts_with("found multiple executable files")

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
 
-use super::oci_mirror::RepositoryTemplate;
+use super::network_mirror::RepositoryTemplate;
 use super::package::{PackageMeta, SourceError};
 use super::platform::Platform;
 use super::registry::Registry;
-use super::{filesystem, network_mirror, oci_mirror};
+use super::{filesystem, network_mirror};
 use crate::discovery::Discovery;
 use crate::http::Url;
 
@@ -56,10 +56,12 @@ impl Pattern {
             _ => return None,
         };
         let is_part = |part: &str| part == "*" || (!part.is_empty() && !part.contains('*'));
+        // As in Terraform, a wildcard for the namespace requires one for the type.
         if ![host, namespace, type_name].into_iter().all(is_part) || (namespace == "*" && type_name != "*") {
             return None;
         }
         Some(Self {
+            // Addresses are in lower case, so patterns must be as well.
             host: host.to_lowercase(),
             namespace: namespace.to_lowercase(),
             type_name: type_name.to_lowercase(),
@@ -120,16 +122,18 @@ impl Sources {
                 Ok(versions) => {
                     is_covered = true;
                     for version in versions {
+                        // The first method in the list supplies a version that several have.
                         if offered.insert(version.clone()) {
                             offers.push(Offer { version, method: index });
                         }
                     }
                 }
+                // Another method may have it; any other failure must not silently select another source.
                 Err(SourceError::NotFound(problem)) => missing.push(problem),
                 Err(problem) => return Err(problem),
             }
         }
-        // Who offers nothing leaves it to the others, and does not say that it has no such provider.
+        // A method without versions does not report that the provider is missing, because another one may have it.
         let has_answer = !offers.is_empty() || is_covered && missing.is_empty();
         match (has_answer, &missing[..]) {
             (true, _) => Ok((offers, warnings)),
@@ -157,7 +161,7 @@ impl Sources {
                 Ok(filesystem::packages(root, address, platform)?.into_iter().map(|package| package.version).collect())
             }
             Source::Network(base) => network_mirror::versions(&self.discovery, base, address).await,
-            Source::Oci(template) => oci_mirror::versions(&self.discovery, template, address).await,
+            Source::Oci(template) => network_mirror::oci_versions(&self.discovery, template, address).await,
             Source::Direct => {
                 let listing = Registry::find(&self.discovery, address).await?.versions(address).await?;
                 warnings.extend(listing.warnings);
@@ -177,13 +181,14 @@ impl Sources {
         match &self.methods.get(offer.method).ok_or_else(nothing)?.source {
             Source::Filesystem(root) => {
                 let packages = filesystem::packages(root, address, platform)?;
+                // The directory may have changed since it was listed.
                 packages.into_iter().find(|package| package.version == offer.version).ok_or_else(nothing)
             }
             Source::Network(base) => {
                 network_mirror::package(&self.discovery, base, address, &offer.version, platform).await
             }
             Source::Oci(template) => {
-                oci_mirror::package(&self.discovery, template, address, &offer.version, platform).await
+                network_mirror::oci_package(&self.discovery, template, address, &offer.version, platform).await
             }
             Source::Direct => {
                 Registry::find(&self.discovery, address).await?.package(address, &offer.version, platform).await
@@ -199,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_cover_what_they_name() {
+    fn patterns_match_provider_addresses() {
         let aws = ProviderAddress::default_for("aws");
         for pattern in ["hashicorp/aws", "hashicorp/*", "registry.terraform.io/*/*", "*/*/*", "*/*"] {
             assert!(Pattern::parse(pattern, DEFAULT_PROVIDER_HOST).unwrap().covers(&aws), "{pattern}");

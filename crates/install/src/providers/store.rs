@@ -37,7 +37,7 @@ impl Store {
         Self { root: root.into(), notes: Some(Notes::new(notes)) }
     }
 
-    /// The root directory.
+    /// The root directory, which need not exist yet.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -71,17 +71,18 @@ impl Store {
     pub(super) async fn hold(&self, target: &Path) -> Option<File> {
         let parent = target.parent()?;
         fs::create_dir_all(parent).ok()?;
+        // Hidden and next to the package, where listings of packages ignore it.
         let name = format!(".{}.lock", target.file_name()?.to_string_lossy());
         let unpacking = unpacking(target);
         let file = File::options().create(true).truncate(false).write(true).open(parent.join(name)).ok()?;
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    // Nobody else unpacks this package now: what is there of it was left by runs that were killed.
+                    // No other process unpacks this package now, so the temporary directories are those of killed runs.
                     remove_all(parent, &unpacking);
                     return Some(file);
                 }
-                // The other downloads of this process go on.
+                // Waits without blocking the thread, so that other downloads of this process continue.
                 Err(TryLockError::WouldBlock) => tokio::time::sleep(BETWEEN_TRIES).await,
                 Err(TryLockError::Error(_)) => return None,
             }
@@ -98,6 +99,7 @@ impl Store {
         let cannot = |error| cannot_write(parent, &error);
         fs::create_dir_all(parent).map_err(cannot)?;
         let result = (|| {
+            // On the same file system as the target, so that a rename puts the package in place at once.
             let scratch = tempfile::Builder::new().prefix(&unpacking(target)).tempdir_in(parent).map_err(cannot)?;
             let fresh = scratch.path().join("package");
             Archive::Zip.unpack(archive.try_clone()?, &fresh, "", Links::Refused, Limits::PROVIDER)?;
@@ -118,12 +120,14 @@ impl Store {
         fs::create_dir_all(parent)?;
         let scratch = tempfile::Builder::new().prefix(".linking-").tempdir_in(parent)?;
         let fresh = scratch.path().join("package");
+        // The link must not depend on the working directory.
         link(&source.canonicalize()?, &fresh)?;
         replace(&fresh, target, scratch.path())
     }
 
     /// Removes a package and the parent directories that become empty.
     pub(super) fn remove(&self, target: &Path) {
+        // Only the link goes: the directory in the shared cache or the user's mirror stays.
         if target.is_symlink() {
             let _ = fs::remove_file(target);
         } else {
@@ -137,7 +141,7 @@ impl Store {
     fn remove_empty(&self, from: &Path) {
         let mut folder = Some(from);
         while let Some(path) = folder.filter(|path| path.starts_with(&self.root)) {
-            // What is not empty stays.
+            // A directory that is not empty cannot be removed, and stays.
             if fs::remove_dir(path).is_err() {
                 return;
             }
@@ -173,9 +177,10 @@ fn cannot_write(folder: &Path, error: &io::Error) -> io::Error {
 
 /// Replaces `target` with `fresh`. Moves the old directory to `scratch`, which is deleted later.
 fn replace(fresh: &Path, target: &Path, scratch: &Path) -> io::Result<()> {
+    // A directory cannot be replaced in one step, so another process may put its own in between.
     for attempt in 0..3 {
         if target.symlink_metadata().is_ok() {
-            // Somebody else may be quicker.
+            // Another process may have moved it already.
             let _ = fs::rename(target, scratch.join(format!("old-{attempt}")));
         }
         match fs::rename(fresh, target) {
@@ -189,6 +194,7 @@ fn replace(fresh: &Path, target: &Path, scratch: &Path) -> io::Result<()> {
 
 #[cfg(unix)]
 fn link(source: &Path, target: &Path) -> io::Result<()> {
+    // Other systems require privileges for links, so packages are copied there.
     std::os::unix::fs::symlink(source, target)
 }
 
@@ -208,8 +214,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_cannot_be_written_to_is_named() {
+    fn unwritable_directory_is_named() {
         let folder = tempfile::tempdir().unwrap();
+        // A file instead of a directory: permissions would not stop root, who runs tests in containers.
         fs::write(folder.path().join("example.com"), "no folder").unwrap();
         let target = folder.path().join("example.com/acme/linux_amd64");
         let problem =
@@ -219,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_killed_run_left_half_unpacked_goes_with_the_next_lock() {
+    async fn next_lock_removes_leftovers_of_killed_runs() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         let target = folder.path().join("linux_amd64");
@@ -230,7 +237,7 @@ mod tests {
         }
         let held = store.hold(&target).await;
         assert!(held.is_some() && !left.exists());
-        // That of another platform may be under way.
+        // Another process may be unpacking the package of another platform.
         assert!(other.exists() && target.exists());
     }
 }

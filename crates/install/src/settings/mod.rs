@@ -1,6 +1,5 @@
 //! The CLI configuration: credentials, sources of packages, the shared cache.
 
-mod installation;
 mod read;
 mod text;
 

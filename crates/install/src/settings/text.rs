@@ -70,6 +70,7 @@ const DEEPEST: usize = 64;
 pub(super) fn parse(text: &str) -> Result<Vec<Entry>, SyntaxError> {
     let mut parser = Parser { text, rest: text.char_indices().peekable(), line: 1 };
     parser.space();
+    // HCL 1 has no expressions at the top level, so a brace begins a JSON document.
     if parser.peek() == Some('{') {
         return parser.object(0);
     }
@@ -105,6 +106,7 @@ impl Parser<'_> {
     fn space(&mut self) {
         loop {
             match self.peek() {
+                // Editors on Windows begin files with a byte order mark.
                 Some(c) if c.is_whitespace() || c == '\u{feff}' => drop(self.next()),
                 Some('#') => self.rest_of_line(),
                 Some('/') => {
@@ -165,6 +167,7 @@ impl Parser<'_> {
 
     fn object(&mut self, depth: usize) -> Result<Vec<Entry>, SyntaxError> {
         if depth > DEEPEST {
+            // The parser is recursive, and the stack is limited.
             return Err(self.wrong(Mistake::DeepObject));
         }
         let line = self.line;
@@ -207,6 +210,7 @@ impl Parser<'_> {
                 match &word[..] {
                     "true" => Ok(Setting::Bool(true)),
                     "false" => Ok(Setting::Bool(false)),
+                    // The text is kept, so that no digit is lost.
                     number if number.parse::<f64>().is_ok() => Ok(Setting::Number(word)),
                     _ => Err(self.wrong(Mistake::Unquoted(word))),
                 }
@@ -241,11 +245,13 @@ impl Parser<'_> {
                     Some('n') => text.push('\n'),
                     Some('t') => text.push('\t'),
                     Some('r') => text.push('\r'),
+                    // JSON permits an escaped slash.
                     Some(c @ ('"' | '\\' | '/')) => text.push(c),
                     Some('u') => text.push(self.escaped(4)?),
                     Some('U') => text.push(self.escaped(8)?),
                     _ => return Err(self.wrong(Mistake::Escape)),
                 },
+                // Otherwise a forgotten quote would be reported far from its line.
                 Some('\n') | None => return Err(self.wrong(Mistake::OpenString)),
                 Some(c) => text.push(c),
             }
@@ -273,6 +279,7 @@ impl Parser<'_> {
             self.next();
         }
         self.rest_of_line();
+        // Only `<<-` removes the common indentation.
         let margin =
             lines.iter().map(|line| line.len() - line.trim_start().len()).min().filter(|_| indented).unwrap_or(0);
         Ok(lines.iter().map(|line| format!("{}\n", line.get(margin..).unwrap_or_default())).collect())
@@ -296,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_read_too() {
+    fn json_is_accepted() {
         let entries = parse(r#"{"credentials": {"a.b": {"token": "x"}}}"#).unwrap();
         assert_eq!(entries[0].key, "credentials");
     }
@@ -309,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_name_their_line() {
+    fn errors_name_their_line() {
         for (text, line) in [
             ("a = \n\n", "line 3"),
             ("a {\n", "line 1"),
@@ -319,6 +326,7 @@ mod tests {
         ] {
             assert!(parse(text).unwrap_err().to_string().contains(line), "{text:?}: {:?}", parse(text));
         }
+        // Must fail instead of overflowing the stack.
         assert!(parse(&"a = [".repeat(100_000)).is_err());
         assert!(parse(&"a {".repeat(100_000)).is_err());
     }

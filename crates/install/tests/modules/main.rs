@@ -17,6 +17,7 @@ fn registry() -> Server {
     let versions = br#"{"modules":[{"versions":[{"version":"1.0.0"},{"version":"1.2.3"},{"version":"2.0.0-beta1"}]}]}"#;
     Server::start(vec![
         ("/v1/ns/net/aws/versions", Answer::ok(versions.to_vec())),
+        // The wildcard is the form of archives of GitHub, whose top directory has a variable name.
         ("/v1/ns/net/aws/1.2.3/download", Answer::ok(Vec::new()).with("X-Terraform-Get", "/m.tgz//*?archive=tar.gz")),
         ("/v1/ns/net/aws/1.0.0/download", Answer::ok(Vec::new()).with("X-Terraform-Get", "/m.tgz//top")),
         ("/m.tgz", Answer::ok(archive)),
@@ -25,7 +26,7 @@ fn registry() -> Server {
 }
 
 #[test]
-fn local_modules_are_noted_and_told_once() {
+fn local_modules_are_recorded_and_reported_once() {
     let space = Workspace::new(&[
         ("main.tf", "module \"vpc\" {\n  source = \"./modules/vpc/\"\n}\n"),
         ("modules/vpc/main.tf", "module \"up\" {\n  source = \"../z\"\n}\n"),
@@ -40,11 +41,12 @@ fn local_modules_are_noted_and_told_once() {
         )
     );
     assert!(space.install(Freshness::Keep).unwrap().is_empty());
+    // An upgrade reports modules that are not new.
     assert_eq!(space.install(Freshness::Upgrade).unwrap().len(), 2);
 }
 
 #[test]
-fn the_newest_allowed_version_comes_from_the_registry_and_stays() {
+fn newest_allowed_version_is_installed_and_kept() {
     let server = registry();
     let space = Workspace::new(&[(
         "main.tf",
@@ -70,7 +72,7 @@ fn the_newest_allowed_version_comes_from_the_registry_and_stays() {
 }
 
 #[test]
-fn a_version_that_is_not_there_says_the_newest() {
+fn unresolvable_version_error_names_the_newest() {
     let server = registry();
     let call = |version: &str| {
         format!("module \"r\" {{\n  source  = \"example.test/ns/net/aws\"\n  version = \"{version}\"\n}}\n")
@@ -107,11 +109,12 @@ fn repositories_are_cloned_and_checked_out() {
 }
 
 #[test]
-fn git_ref_resolves_to_a_commit_whatever_files_have_its_name() {
+fn git_ref_resolves_to_a_commit_despite_files_of_that_name() {
     let Some(repository) = repository(&[("mods/main.tf", ""), ("only-main/main.tf", "")]) else {
         println!("skipped: no git");
         return;
     };
+    // A branch with the name of a directory, and a tag with that of another: git itself would have to guess.
     git(&repository, &["checkout", "-qb", "mods"]).unwrap();
     commit(&repository, &[("mods/first.tf", "")]).unwrap();
     git(&repository, &["tag", "only-main"]).unwrap();
@@ -138,7 +141,7 @@ fn git_ref_resolves_to_a_commit_whatever_files_have_its_name() {
     ] {
         assert_eq!(files_at(reference).unwrap(), files, "{reference}");
     }
-    // A folder alone is no reference.
+    // A file of that name is not a reference.
     let problem = files_at("mods/main.tf").unwrap_err();
     assert!(problem.contains("no branch, tag or commit \"mods/main.tf\""), "{problem}");
     let problem = files_at("mods%5E&depth=1").unwrap_err();
@@ -146,7 +149,7 @@ fn git_ref_resolves_to_a_commit_whatever_files_have_its_name() {
 }
 
 #[test]
-fn a_package_cannot_reach_outside_of_itself() {
+fn package_cannot_reach_outside_of_itself() {
     let Some(repository) = repository(&[("main.tf", "module \"out\" {\n  source = \"../../..\"\n}\n")]) else {
         println!("skipped: no git");
         return;
@@ -157,7 +160,7 @@ fn a_package_cannot_reach_outside_of_itself() {
 }
 
 #[test]
-fn archives_and_pages_on_web_servers() {
+fn archives_and_pages_of_web_servers_are_installed() {
     let server = registry();
     let text = format!(
         "module \"a\" {{\n  source = \"{0}//top/sub\"\n}}\nmodule \"b\" {{\n  source = \"{0}//top\"\n}}\nmodule \"p\" {{\n  source = \"{1}\"\n}}\n",
@@ -177,7 +180,7 @@ fn archives_and_pages_on_web_servers() {
 }
 
 #[test]
-fn objects_of_a_store_that_everybody_may_read() {
+fn public_objects_are_installed() {
     let server = registry();
     let text = format!("module \"s\" {{\n  source = \"s3::{}//top\"\n}}\n", server.url("/m.tgz"));
     let space = Workspace::new(&[("main.tf", &text)]);
@@ -187,7 +190,7 @@ fn objects_of_a_store_that_everybody_may_read() {
 }
 
 #[test]
-fn a_download_with_another_checksum_is_not_used() {
+fn download_with_another_checksum_is_refused() {
     let server = registry();
     let source = server.url("/m.tgz?checksum=sha256:00");
     let space = Workspace::new(&[("main.tf", &format!("module \"a\" {{\n  source = \"{source}\"\n}}\n"))]);
@@ -209,11 +212,12 @@ fn sources_may_depend_on_constant_variables() {
 }
 
 #[test]
-fn folders_elsewhere_are_linked() {
+fn directories_outside_of_the_configuration_are_linked() {
     let other = tempfile::tempdir().unwrap();
     fs::write(other.path().join("main.tf"), "").unwrap();
     let call = format!("module \"m\" {{\n  source = \"{}\"\n}}\n", other.path().display());
     let space = Workspace::new(&[("main.tf", &call)]);
+    // The lines for the beginning and the end of the installation.
     assert_eq!(space.install(Freshness::Keep).unwrap().len(), 2);
     space.install(Freshness::Upgrade).unwrap();
     assert!(other.path().join("main.tf").exists(), "the folder itself is left alone");
@@ -230,22 +234,25 @@ fn call(source: &str) -> Workspace {
 }
 
 #[test]
-fn objects_of_s3_are_asked_for_with_the_keys_of_the_environment() {
+fn s3_requests_are_signed_with_the_keys_of_the_environment() {
     let server = bucket();
     let source = format!("s3::{}", server.url("/bucket/dir/m.tgz//top?region=eu-west-1"));
     let space = call(&source).with_variable("AWS_ACCESS_KEY_ID", "AKID").with_variable("AWS_SECRET_ACCESS_KEY", "hush");
     assert_eq!(space.install(Freshness::Keep).unwrap()[1], "- m in .terraform/modules/m/top");
     assert!(space.manifest().contains(&format!("\"Source\":\"{source}\"")), "{}", space.manifest());
-    let told = server.credentials().join("\n").to_lowercase();
+    let headers = server.credentials().join("\n").to_lowercase();
     assert!(
-        told.contains("aws4-hmac-sha256 credential=akid/") && told.contains("/eu-west-1/s3/aws4_request"),
-        "{told}"
+        headers.contains("aws4-hmac-sha256 credential=akid/") && headers.contains("/eu-west-1/s3/aws4_request"),
+        "{headers}"
     );
-    assert!(told.contains("signedheaders=host;x-amz-content-sha256;x-amz-date") && !told.contains("hush"), "{told}");
+    assert!(
+        headers.contains("signedheaders=host;x-amz-content-sha256;x-amz-date") && !headers.contains("hush"),
+        "{headers}"
+    );
 }
 
 #[test]
-fn objects_that_everybody_may_read_need_no_keys() {
+fn public_objects_need_no_keys() {
     let server = bucket();
     let space = call(&format!("s3::{}", server.url("/bucket/m?archive=tar.gz")));
     space.install(Freshness::Keep).unwrap();
@@ -258,7 +265,7 @@ fn objects_that_everybody_may_read_need_no_keys() {
 }
 
 #[test]
-fn objects_of_cloud_storage_are_asked_for_with_the_token_of_the_environment() {
+fn cloud_storage_requests_carry_the_token_of_the_environment() {
     let server = bucket();
     let source = "gcs::https://www.googleapis.com/storage/v1/bucket/dir/m.tgz";
     let space = call(source).with_variable("STORAGE_EMULATOR_HOST", server.url("").trim_start_matches("http://"));
@@ -271,7 +278,8 @@ fn objects_of_cloud_storage_are_asked_for_with_the_token_of_the_environment() {
 }
 
 #[test]
-fn what_is_not_supported_says_so() {
+fn unsupported_addresses_are_reported() {
+    // A getter that is not implemented, and a URL that needs one.
     for (source, word) in [("hg::http://example.com/x", "Mercurial"), ("ssh://h/x", "ssh")] {
         let space = Workspace::new(&[("main.tf", &format!("module \"m\" {{\n  source = \"{source}\"\n}}\n"))]);
         let problem = space.install(Freshness::Keep).unwrap_err();

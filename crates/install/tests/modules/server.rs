@@ -37,10 +37,10 @@ impl Server {
         let answers: HashMap<_, _> = answers.into_iter().collect();
         let seen = Arc::clone(&requests);
         let headers = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&headers);
+        let observed = Arc::clone(&headers);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                answer(stream, &answers, &seen, &told);
+                answer(stream, &answers, &seen, &observed);
             }
         });
         Self { address, requests, headers }
@@ -61,12 +61,18 @@ impl Server {
     }
 }
 
-fn answer(stream: TcpStream, answers: &HashMap<&str, Answer>, seen: &Mutex<Vec<String>>, told: &Mutex<Vec<String>>) {
+fn answer(
+    stream: TcpStream,
+    answers: &HashMap<&str, Answer>,
+    seen: &Mutex<Vec<String>>,
+    observed: &Mutex<Vec<String>>,
+) {
     let mut lines = BufReader::new(&stream).lines();
     let Some(Ok(first)) = lines.next() else { return };
     for line in lines.map_while(Result::ok).take_while(|line| !line.is_empty()) {
+        // The headers that identify the client.
         if ["authorization:", "x-amz-"].iter().any(|name| line.to_lowercase().starts_with(name)) {
-            told.lock().unwrap().push(line);
+            observed.lock().unwrap().push(line);
         }
     }
     let target = first.split(' ').nth(1).unwrap_or_default();
@@ -80,6 +86,7 @@ fn answer(stream: TcpStream, answers: &HashMap<&str, Answer>, seen: &Mutex<Vec<S
     for (name, value) in answers.get(path).map(|answer| &*answer.headers).unwrap_or_default() {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
+    // One request per connection keeps the server simple.
     text.push_str(&format!("Content-Length: {}\r\nConnection: close\r\n\r\n", body.len()));
     let mut stream = &stream;
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.write_all(body));

@@ -52,9 +52,10 @@ impl Workspace {
         self
     }
 
-    /// The lines that were told, or all problems in one text.
+    /// Returns the lines of progress, or all errors in one text.
     pub fn install(&self, freshness: Freshness) -> Result<Vec<String>, String> {
         let http =
+            // Failures are final: retries have their own tests.
             Http::new(HttpOptions { retries: 0, first_pause: Duration::ZERO, ..HttpOptions::default() }).unwrap();
         let services = self.registries.iter().map(|(host, url)| {
             let entries = serde_json::json!({ "modules.v1": url });
@@ -126,6 +127,7 @@ pub fn commit(repository: &TempDir, files: &[(&str, &str)]) -> Option<()> {
 
 /// Runs git in a repository; nothing where there is no git.
 pub fn git(repository: &TempDir, arguments: &[&str]) -> Option<()> {
+    // Machines that run tests may have no identity configured, without which git does not commit.
     let identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
     let output = Command::new("git").args(identity).args(arguments).current_dir(repository.path()).output().ok()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -137,6 +139,7 @@ pub fn tarball(files: &[(&str, &str)]) -> Vec<u8> {
     for (path, text) in files {
         let mut header = tar::Header::new_gnu();
         header.set_size(text.len() as u64);
+        // The default mode makes files unreadable for everybody.
         header.set_mode(0o644);
         builder.append_data(&mut header, path, text.as_bytes()).unwrap();
     }

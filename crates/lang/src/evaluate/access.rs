@@ -23,6 +23,7 @@ pub(crate) fn attribute(value: &Value, name: &str, span: Span) -> Result<Value, 
     if let Kind::Object(object) = value.kind()
         && let Some(found) = object.get(name)
     {
+        // The most frequent access comes first: it avoids building the type of the object.
         return Ok(if value.marks().is_empty() { found.clone() } else { found.clone().with_marks(value.marks()) });
     }
     if value.is_null() {
@@ -88,6 +89,7 @@ pub(crate) fn index(collection: &Value, key: &Value, span: Span) -> Result<Value
         return Err(invalid_index("A null value cannot be an index.", span));
     }
     let ty = collection.ty();
+    // With an unknown type on either side, even the kind of access is open, so no error is certain.
     if matches!(ty, Type::Dynamic) || matches!(key.ty(), Type::Dynamic) {
         return Ok(Value::DYNAMIC.with_marks(collection.marks()));
     }

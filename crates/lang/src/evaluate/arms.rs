@@ -9,6 +9,7 @@ use crate::ranges;
 
 impl Evaluator<'_> {
     pub(super) fn conditional(&mut self, conditional: &Conditional, expression: &Expression) -> Value {
+        // Both arms are evaluated, because the result type depends on both. Only the taken arm reports its errors.
         let (yes, yes_problems) = self.apart(&conditional.yes);
         let (no, no_problems) = self.apart(&conditional.no);
         let Some(ty) = common_type(&yes, &no) else {
@@ -79,6 +80,7 @@ fn is_untyped_null(value: &Value) -> bool {
 /// The type of the result; a bare `null` takes the type of the other arm.
 fn common_type(yes: &Value, no: &Value) -> Option<Type> {
     let (yes_type, no_type) = (yes.ty(), no.ty());
+    // A bare null has no type of its own, so it must not make the result dynamic.
     if is_untyped_null(yes) {
         return Some(no_type);
     }
@@ -93,6 +95,7 @@ fn common_type(yes: &Value, no: &Value) -> Option<Type> {
 
 /// Returns the known parts of the result of an unknown condition.
 fn undecided(yes: &Value, no: &Value, ty: Type) -> Value {
+    // The condition does not matter if both results are null.
     if yes.is_null() && no.is_null() {
         return Value::null(ty);
     }
@@ -155,6 +158,7 @@ fn mismatch(yes: &Type, no: &Type) -> String {
         _ => {}
     }
     let (yes, no) = (yes.friendly_name(), no.friendly_name());
+    // Equal names would make a confusing message: the types differ only inside.
     if yes == no {
         return "At least one nested attribute or element has a different type in the two results".to_owned();
     }

@@ -20,6 +20,7 @@ impl Evaluator<'_> {
         let mut known = true;
         for item in items {
             let key = self.key(&item.key, &mut marks);
+            // The value is evaluated even if the key is invalid, so that its errors are reported too.
             let value = self.evaluate(&item.value);
             match key {
                 Some(name) => {
@@ -36,6 +37,7 @@ impl Evaluator<'_> {
 
     /// Evaluates the key of an object element; `None` if it is unknown or invalid.
     fn key(&mut self, key: &Expression, marks: &mut Marks) -> Option<Name> {
+        // Nearly all keys are literal, so they skip the evaluation and conversion below.
         if let ExpressionKind::String(name) = &key.kind {
             return Some(match normalized(name) {
                 Cow::Borrowed(_) => name.clone(),
@@ -66,6 +68,7 @@ impl Evaluator<'_> {
             self.report_about(Diagnostic::error(summary, "A null value cannot be a key.").at(key.span), key);
             return None;
         }
+        // A key cannot carry marks itself, so the whole object takes them on.
         *marks = marks.union(value.marks());
         match convert::convert(&value, &Type::String) {
             Ok(text) => match text.kind() {

@@ -21,6 +21,7 @@ impl Evaluator<'_> {
         let ty = source.ty();
         let sequence = matches!(ty, Type::List(_) | Type::Set(_) | Type::Tuple(_));
         if source.is_null() {
+            // A null object is an absent one: `resource[*]` has no elements then, as in Terraform.
             if !sequence {
                 return Value::tuple(Vec::new()).with_marks(source.marks());
             }
@@ -67,6 +68,7 @@ impl Evaluator<'_> {
     }
 
     fn list_of(&mut self, values: Vec<Value>, source: &Type, selectors: &[Selector], whole: &Expression) -> Value {
+        // An empty list still has an element type, which follows from the selectors alone.
         if values.is_empty() {
             let element = source.element().cloned().unwrap_or(Type::Dynamic);
             let (value, _) = self.selected(Value::unknown(element), selectors, whole);
@@ -105,8 +107,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Returns the type of a splat that failed for an element, which is reported: an arm of a conditional that is not taken still has a
-    /// type.
+    /// Returns the type of a splat after an element failed. The failure is reported already, and an arm of a conditional
+    /// needs a type even if it is not taken.
     fn type_of_splat(&mut self, ty: &Type, selectors: &[Selector], whole: &Expression) -> Type {
         let mut problems = Diagnostics::new();
         Evaluator {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use groma_diagnostics::quoted;
-use groma_value::{Kind, Length, Marks, Name, Type, Value, convert};
+use groma_value::{Kind, Length, Marks, Name, Redacted, Type, Value, convert};
 
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
 
@@ -121,16 +121,13 @@ fn missing_key(key: &Value) -> FunctionError {
 
 /// A string argument for a message: quoted, or a word if it must not be seen.
 pub(super) fn shown(value: &Value) -> String {
-    let marks = value.deep_marks();
-    match (marks.is_sensitive(), marks.is_ephemeral()) {
-        (true, true) => "(ephemeral sensitive value)".to_owned(),
-        (true, false) => "(sensitive value)".to_owned(),
-        (false, true) => "(ephemeral value)".to_owned(),
-        (false, false) => match value.kind() {
-            Kind::String(text) => quoted(text),
-            Kind::Number(number) => number.to_string(),
-            _ => "(value)".to_owned(),
-        },
+    if let Some(redacted) = Redacted::in_message(&value.deep_marks()) {
+        return redacted.to_string();
+    }
+    match value.kind() {
+        Kind::String(text) => quoted(text),
+        Kind::Number(number) => number.to_string(),
+        _ => "(value)".to_owned(),
     }
 }
 

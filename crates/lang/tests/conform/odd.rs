@@ -169,7 +169,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Expressions around them: `§` is a name, `~` another or the same, `¤` the inside of a string, `¶` a whole string, `#` a small number.
-const PLACES: &[&str] = &[
+const FORMS: &[&str] = &[
     "¶",
     "[¶, ¶]",
     "{ § = ¶ }",
@@ -316,26 +316,26 @@ impl Odd {
         let second =
             if self.random.chance(60) { (first ^ 1).min(NAMES.len() - 1) } else { self.random.below(NAMES.len()) };
         self.names = [NAMES[first], NAMES[second]];
-        let place = self.random.pick(PLACES);
+        let form = self.random.pick(FORMS);
         let mut out = String::new();
-        for character in place.chars() {
+        for character in form.chars() {
             match character {
                 '§' => out.push_str(self.names[0]),
-                '~' if !place.contains("~}") => out.push_str(self.names[1]),
+                '~' if !form.contains("~}") => out.push_str(self.names[1]),
                 '¤' => self.inside(&mut out),
                 '¶' => {
                     out.push('"');
                     self.inside(&mut out);
                     out.push('"');
                 }
-                '#' if !place.contains("%#") => out.push_str(self.random.pick(&["0", "1", "2", "3", "7", "-1"])),
+                '#' if !form.contains("%#") => out.push_str(self.random.pick(&["0", "1", "2", "3", "7", "-1"])),
                 other => out.push(other),
             }
         }
         // Of these docs/differences.md tells.
-        match place {
-            _ if place.starts_with("yamldecode") => out.replace('\u{feff}', "").replace("\\uFEFF", ""),
-            _ if place.starts_with("textdecodebase64") => out.replace('\u{fffd}', ""),
+        match form {
+            _ if form.starts_with("yamldecode") => out.replace('\u{feff}', "").replace("\\uFEFF", ""),
+            _ if form.starts_with("textdecodebase64") => out.replace('\u{fffd}', ""),
             _ => out,
         }
     }

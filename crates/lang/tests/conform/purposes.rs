@@ -37,7 +37,7 @@ pub const ROWS: &[Row] = &[
     Row { matter: "lists with unknown elements in `formatlist` with others", instead: formatted_from_others },
     Row { matter: "lists with unknown elements in `formatlist` with others", instead: nothing_matches },
     Row { matter: "`flatten` of a sensitive value of unknown type", instead: flattened_as_one },
-    Row { matter: "comparison of sets of partially unknown objects", instead: sets_told_apart },
+    Row { matter: "comparison of sets of partially unknown objects", instead: sets_compared_as_unequal },
     Row { matter: "`cidrsubnets` of a block that starts at the first address", instead: no_room_left },
 ];
 
@@ -389,7 +389,7 @@ fn flattened_as_one(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
 }
 
 /// Sets that are not wholly known are never equal.
-fn sets_told_apart(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
+fn sets_compared_as_unequal(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
     let Some((left, right, equal)) = comparison(place) else { return Vec::new() };
     let is_set = |value: &Value| matches!(value.ty(), Type::Set(_));
     let sets = [left, right].map(|side| asked.value(side).filter(is_set));

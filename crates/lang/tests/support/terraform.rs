@@ -93,12 +93,12 @@ impl Terraform {
             let unsettled = match job {
                 Job::Group(group) => {
                     self.narrow(world, search, &group);
-                    search.told(group.len());
+                    search.report_progress(group.len());
                     continue;
                 }
                 Job::Mistakes(mistakes) => {
                     let unsettled = self.not_agreed(search.ours, &mistakes);
-                    search.told(mistakes.len() - unsettled.len());
+                    search.report_progress(mistakes.len() - unsettled.len());
                     unsettled
                 }
             };
@@ -113,9 +113,9 @@ impl Terraform {
         let lines: Vec<String> = mistakes.iter().map(|index| format!("  e{index} = {}\n", ours[*index].0)).collect();
         std::fs::write(folder.path().join(LINES), format!("locals {{\n{}}}\n", lines.concat())).unwrap();
         let output = self.command(&["validate", "-json"], folder.path()).output().unwrap();
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         let mut found: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-        for diagnostic in told["diagnostics"].as_array().into_iter().flatten() {
+        for diagnostic in report["diagnostics"].as_array().into_iter().flatten() {
             let (place, summary) = (&diagnostic["range"], diagnostic["summary"].as_str());
             let line = place["start"]["line"].as_u64().filter(|_| place["filename"] == LINES);
             if let (Some(line), Some(summary)) = (line, summary) {
@@ -175,7 +175,7 @@ impl Terraform {
 
 impl Search<'_> {
     /// Says how far it is, now and then.
-    fn told(&self, count: usize) {
+    fn report_progress(&self, count: usize) {
         let before = self.done.fetch_add(count, Ordering::Relaxed);
         if before / 500 != (before + count) / 500 {
             println!("\nprogress: {} of {}", before + count, self.ours.len());

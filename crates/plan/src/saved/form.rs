@@ -3,8 +3,8 @@
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use serde::{Deserialize, Serialize};
 
-use super::change::Left;
 use super::changes::Changes;
+use super::changes::Left;
 use super::tables::Key;
 use super::tables::Kind;
 use super::value::{StoredPath, StoredValue};

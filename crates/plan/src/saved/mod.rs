@@ -3,7 +3,6 @@
 //! The format is our own: only the version that wrote it may apply it. The state, the configuration and the lock file
 //! that belong to it are separate members of the plan file, each in its usual form.
 
-mod change;
 mod changes;
 mod form;
 mod tables;
@@ -17,9 +16,9 @@ use crate::change::OutputChange;
 use crate::deferral::{DeferralReason, DeferredInvocation, Which};
 use crate::invocation::{ActionEvent, Cause, Invocation};
 use crate::plan::{Plan, PlannedVariable, RelevantAttribute};
-use change::Left;
-use change::{action_name, action_of, mode_name, mode_of};
+use changes::Left;
 use changes::{Changes, Opened};
+use changes::{action_name, action_of, mode_name, mode_of};
 use form::{Form, Head, Invoked, Output, Relevant, Variable};
 use tables::Key;
 pub use tables::Schemas;

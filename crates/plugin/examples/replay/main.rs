@@ -6,7 +6,6 @@
 //! for each step: its name, the minimum wall time of all runs in seconds, and the number of calls. In CONFIGURATION, a
 //! JSON object, `#` is replaced with the number of the instance.
 
-mod calls;
 mod recording;
 
 use std::path::{Path, PathBuf};
@@ -17,8 +16,7 @@ use std::time::Instant;
 use futures_util::stream::{self, StreamExt};
 use groma_plugin::transport::{Connection, Launch, NoLog, launch};
 
-use calls::{Call, Outcome, ask};
-use recording::Recording;
+use recording::{Call, Outcome, Recording, ask};
 
 /// Concurrent call sequences; Groma's default parallelism.
 const CONCURRENCY: usize = 10;
@@ -56,6 +54,7 @@ fn replay(program: &str, type_name: &str, count: &str, configuration: &str, runs
     for (name, sequences) in [("plan", plan), ("apply", apply), ("no-op plan", again)] {
         let mut least = f64::INFINITY;
         for _ in 0..runs {
+            // The minimum of several runs, because other programs only ever make a run slower.
             least = runtime.block_on(measure(&program, &setup, sequences.clone()))?.min(least);
         }
         let calls: usize = sequences.iter().map(Vec::len).sum();
@@ -85,6 +84,7 @@ async fn measure(program: &Path, setup: &[Call], sequences: Vec<Vec<Call>>) -> O
     while let Some(outcome) = running.next().await {
         outcome?;
     }
+    // The stream borrows the connection, which is shut down next.
     drop(running);
     connection.shutdown().await;
     Ok(start.elapsed().as_secs_f64())

@@ -88,8 +88,10 @@ impl SchemaCache {
     /// Returns the cached schemas, or `None` if the file is missing, damaged or untrusted; the caller then asks the
     /// provider.
     pub(super) fn read(&self) -> Option<CachedSchemas> {
+        // Without an identity of the program nothing would bind a file to it.
         let program = self.program.as_deref()?;
         let mut file = File::open(self.path()).ok()?;
+        // Checked on the open file, because the path could be replaced between a check and the opening.
         if !is_private(&file) {
             return None;
         }
@@ -108,6 +110,7 @@ impl SchemaCache {
     /// Other runs may access the file concurrently, so it is written under a temporary name and renamed.
     pub(super) fn write(&self, kept: &mut CachedSchemas) {
         let Some(program) = &self.program else { return };
+        // Bound while writing, so that a caller cannot store schemas under the wrong package.
         kept.hash.clone_from(&self.hash);
         kept.program.clone_from(program);
         let mut bytes = kept.encode_to_vec();
@@ -119,6 +122,7 @@ impl SchemaCache {
         let own = self.folder.join(format!("{}.{}-{number}.new", self.name(), std::process::id()));
         let written = fs::create_dir_all(&self.folder)
             .and_then(|()| create_private(&own)?.write_all(&bytes))
+            // The rename replaces the old file at once: readers see a complete file, old or new.
             .and_then(|()| fs::rename(&own, self.path()));
         if written.is_err() {
             // A failed write must not leave temporary files behind.
@@ -204,6 +208,7 @@ mod tests {
         let (folder, cache, _) = kept();
         assert_eq!(fs::read_dir(folder.path().join("schemas")).unwrap().count(), 1);
         let mut bytes = fs::read(cache.path()).unwrap();
+        // A single changed bit is found by the checksum.
         bytes[0] ^= 1;
         fs::write(cache.path(), &bytes).unwrap();
         assert!(cache.read().is_none());

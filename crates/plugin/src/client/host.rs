@@ -87,6 +87,8 @@ impl PluginHost {
     /// Panics if the caller is outside of a runtime and no process was started.
     pub fn call_runtime(&self) -> Handle {
         match self.runtime.get() {
+            // A task on the runtime of the processes is answered on its own thread, which saves two wakeups for each
+            // call.
             Some(Ok(runtime)) => runtime.handle.clone(),
             _ => Handle::current(),
         }
@@ -94,6 +96,7 @@ impl PluginHost {
 
     /// Fails all calls in flight, all later calls and all process starts immediately.
     pub fn cancel_all(&self) {
+        // `send_replace` also stores the value when no call is in flight, for the later ones.
         self.cancelled.send_replace(true);
     }
 
@@ -161,11 +164,13 @@ impl PluginHost {
     fn request_shutdown(&self, state: ProcessState) -> Option<JoinHandle<()>> {
         match state {
             ProcessState::Running(session) => self.handle().ok().map(|runtime| runtime.spawn(shut_down(session))),
+            // A second request waits for the shutdown that is under way.
             ProcessState::ShuttingDown(shutdown) => Some(shutdown),
         }
     }
 
     fn runtime(&self) -> Result<&PluginRuntime, &HostError> {
+        // A failed start is kept: every later call reports the same cause.
         self.runtime.get_or_init(start_runtime).as_ref()
     }
 }
@@ -177,6 +182,7 @@ fn start_runtime() -> Result<PluginRuntime, HostError> {
     let (calls, mut queue) = unbounded_channel::<CallTask>();
     let work = move || {
         runtime.block_on(async {
+            // The loop ends when the host is dropped, and with it the thread and all tasks.
             while let Some(call) = queue.recv().await {
                 tokio::spawn(call);
             }
@@ -188,6 +194,7 @@ fn start_runtime() -> Result<PluginRuntime, HostError> {
 
 async fn shut_down(session: Starting) {
     if let Ok(session) = session.await {
+        // A session that failed to open has killed its process already.
         session.shutdown().await;
     }
 }
@@ -225,7 +232,7 @@ impl CallCancellation {
     async fn first<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let mut cancelled = self.0.clone();
         let cancelled = async move {
-            // A host that is gone cancels nothing any more.
+            // A host that has disconnected cannot cancel any more.
             if cancelled.wait_for(|cancelled| *cancelled).await.is_err() {
                 std::future::pending::<()>().await;
             }

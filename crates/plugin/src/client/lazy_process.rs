@@ -7,8 +7,8 @@ use groma_address::ProviderAddress;
 use groma_provider::{CallFate, ProviderDiagnostic, ProviderDiagnostics};
 
 use super::cache::SchemaCache;
-use super::host::CallCancellation;
-use super::host::{PluginHost, ProcessNumber};
+
+use super::host::{CallCancellation, PluginHost, ProcessNumber};
 use super::schemas::Schemas;
 use super::session::{Session, Started, Starting};
 use crate::transport::{self, Launch, LogSink, Reattach};
@@ -16,7 +16,7 @@ use crate::transport::{self, Launch, LogSink, Reattach};
 /// The means to reach a provider process.
 #[derive(Clone, Debug)]
 pub enum Start {
-    /// Launch the executable.
+    /// Launch the executable of an installed package.
     Launch(Launch),
     /// Attach to a running process, from `TF_REATTACH_PROVIDERS`.
     Attach(Reattach),
@@ -44,6 +44,7 @@ impl SessionSetup {
         let connection = connection.map_err(|error| {
             let detail = format!("Cannot start the provider {address}. {error}");
             ProviderDiagnostics::from(
+                // Nothing was sent, so the engine knows that no object was touched.
                 ProviderDiagnostic::error("Failed to start provider", detail).unanswered(CallFate::Unsent),
             )
         })?;
@@ -86,11 +87,13 @@ impl LazyProcess {
                 let task = runtime.spawn(async move { cancellation.unless_start_cancelled(open).await });
                 async move { task.await.unwrap_or_else(|error| Err(not_begun(&error.to_string()))) }.boxed().shared()
             }
+            // The error becomes the session, so that every call of this provider reports it.
             Err(problem) => {
                 let problem = not_begun(&problem.to_string());
                 async move { Err(problem) }.boxed().shared()
             }
         };
+        // Registered while it still starts: a shutdown in between must end that process too.
         (self.host.register(session.clone()), session)
     }
 
@@ -113,6 +116,7 @@ impl LazyProcess {
 
 impl Drop for LazyProcess {
     fn drop(&mut self) {
+        // A process that was never needed was never started.
         let Some((number, _)) = self.session.get() else { return };
         self.host.shutdown(*number);
     }

@@ -1,19 +1,21 @@
-//! Client side of calls for managed resources and data sources.
+//! Client side of calls for managed resources, data sources and ephemeral resources.
 
 use std::sync::Arc;
 
 use groma_provider::{
-    ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest,
-    MoveResponse, PlanRequest, PlanResponse, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateRequest,
+    ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, EphemeralResponse, FunctionError,
+    ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest, MoveResponse, OpenEphemeralRequest,
+    OpenEphemeralResponse, PlanRequest, PlanResponse, Private, ProviderDiagnostics, ReadDataRequest, ReadDataResponse,
+    ReadRequest, ReadResponse, RenewEphemeralRequest, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest,
+    UpgradeResponse, ValidateRequest,
 };
 use groma_value::{Type, Value};
+use prost::bytes::Bytes;
 
 use super::schemas::Kind;
 use super::session::Session;
-use crate::methods;
 use crate::proto::v6::{self, ResourceIdentityData};
-use crate::wire;
+use crate::{protocol, wire};
 
 type Outcome<T> = Result<T, ProviderDiagnostics>;
 
@@ -24,7 +26,7 @@ pub(super) async fn validate_resource(session: Arc<Session>, request: ValidateRe
         type_name: request.type_name.to_string(),
         client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
     };
-    Ok(wire::diagnostics(session.call(methods::VALIDATE_RESOURCE, message).await?.diagnostics))
+    Ok(wire::diagnostics(session.call(protocol::VALIDATE_RESOURCE, message).await?.diagnostics))
 }
 
 pub(super) async fn validate_data(session: Arc<Session>, request: ValidateRequest) -> Outcome<ProviderDiagnostics> {
@@ -33,7 +35,7 @@ pub(super) async fn validate_data(session: Arc<Session>, request: ValidateReques
         config: session.encode(&request.config, schema.block.implied_type())?,
         type_name: request.type_name.to_string(),
     };
-    Ok(wire::diagnostics(session.call(methods::VALIDATE_DATA, message).await?.diagnostics))
+    Ok(wire::diagnostics(session.call(protocol::VALIDATE_DATA, message).await?.diagnostics))
 }
 
 pub(super) async fn upgrade(session: Arc<Session>, request: UpgradeRequest) -> Outcome<UpgradeResponse> {
@@ -43,8 +45,9 @@ pub(super) async fn upgrade(session: Arc<Session>, request: UpgradeRequest) -> O
         version: version(request.version),
         raw_state: Some(wire::raw_state(&request.raw_state)),
     };
-    let response = session.call(methods::UPGRADE, message).await?;
+    let response = session.call(protocol::UPGRADE, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
+    // After its own errors the provider need not return an object; decoding would add a misleading error.
     if diagnostics.has_errors() {
         return Ok(UpgradeResponse { upgraded_state: Value::DYNAMIC, diagnostics });
     }
@@ -62,10 +65,11 @@ pub(super) async fn upgrade_identity(
         version: version(request.version),
         raw_identity: Some(wire::raw_json(&request.raw_identity)),
     };
-    let response = session.call(methods::UPGRADE_IDENTITY, message).await?;
+    let response = session.call(protocol::UPGRADE_IDENTITY, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let data = response.upgraded_identity.and_then(|identity| identity.identity_data);
     let upgraded_identity = match schema.identity_type() {
+        // A type without an identity schema has no identity to upgrade.
         Some(ty) if !diagnostics.has_errors() => session.decode(data.as_ref(), &ty)?,
         _ => Value::DYNAMIC,
     };
@@ -84,9 +88,10 @@ pub(super) async fn read(session: Arc<Session>, request: ReadRequest) -> Outcome
         client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
         current_identity: identity_message(&session, request.current_identity.as_ref(), identity.as_ref())?,
     };
-    let response = session.call(methods::READ, message).await?;
+    let response = session.call(protocol::READ, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let new_state = match session.decode(response.new_state.as_ref(), ty) {
+        // The provider's errors explain the failure; the object stays as it was.
         Err(_) if diagnostics.has_errors() => request.current_state,
         decoded => decoded?,
     };
@@ -119,9 +124,10 @@ pub(super) async fn plan(session: Arc<Session>, request: PlanRequest) -> Outcome
         prior_identity: identity_message(&session, request.prior_identity.as_ref(), identity.as_ref())?,
         ..Default::default()
     };
-    let response = session.call(methods::PLAN, message).await?;
+    let response = session.call(protocol::PLAN, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let planned_state = match session.decode(response.planned_state.as_ref(), ty) {
+        // The plan is discarded because of the errors; any value of the right type will do.
         Err(_) if diagnostics.has_errors() => request.proposed_new_state,
         decoded => decoded?,
     };
@@ -149,7 +155,7 @@ pub(super) async fn apply(session: Arc<Session>, request: ApplyRequest) -> Outco
         provider_meta: session.meta(&request.meta)?,
         planned_identity: identity_message(&session, request.planned_identity.as_ref(), identity.as_ref())?,
     };
-    let response = session.call(methods::APPLY, message).await?;
+    let response = session.call(protocol::APPLY, message).await?;
     let mut diagnostics = wire::diagnostics(response.diagnostics);
     // The real object may have been created or changed, so everything that can be decoded is returned for the state.
     let new_state = session.decode(response.new_state.as_ref(), ty).map(Some);
@@ -175,6 +181,7 @@ pub(super) async fn import(session: Arc<Session>, request: ImportRequest) -> Out
     let schema = session.schema(Kind::Resource, &request.type_name)?;
     let (id, identity) = match request.target {
         ImportTarget::Id(id) => (id, None),
+        // The protocol expects exactly one of ID and identity.
         ImportTarget::Identity(value) => {
             (String::new(), identity_message(&session, Some(&value), schema.identity_type().as_ref())?)
         }
@@ -185,7 +192,7 @@ pub(super) async fn import(session: Arc<Session>, request: ImportRequest) -> Out
         client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
         identity,
     };
-    let response = session.call(methods::IMPORT, message).await?;
+    let response = session.call(protocol::IMPORT, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let imported = response.imported_resources.iter().map(|one| imported(&session, one)).collect::<Result<_, _>>();
     let imported = match imported {
@@ -196,6 +203,7 @@ pub(super) async fn import(session: Arc<Session>, request: ImportRequest) -> Out
 }
 
 fn imported(session: &Session, one: &v6::import_resource_state::ImportedResource) -> Outcome<ImportedResource> {
+    // An import may return objects of other types, each decoded by its own schema.
     let schema = session.schema(Kind::Resource, &one.type_name)?;
     Ok(ImportedResource {
         type_name: one.type_name.as_str().into(),
@@ -215,9 +223,10 @@ pub(super) async fn move_state(session: Arc<Session>, request: MoveRequest) -> O
         target_type_name: request.target_type_name.to_string(),
         source_private: wire::private_bytes(&request.source_private),
         source_identity: request.source_identity.as_ref().map(wire::raw_json),
+        // State files do not record the version of an identity schema with the moved object.
         source_identity_schema_version: 0,
     };
-    let response = session.call(methods::MOVE, message).await?;
+    let response = session.call(protocol::MOVE, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let target_state = match session.decode(response.target_state.as_ref(), schema.block.implied_type()) {
         Err(_) if diagnostics.has_errors() => Value::DYNAMIC,
@@ -240,7 +249,7 @@ pub(super) async fn read_data(session: Arc<Session>, request: ReadDataRequest) -
         provider_meta: session.meta(&request.meta)?,
         client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
     };
-    let response = session.call(methods::READ_DATA, message).await?;
+    let response = session.call(protocol::READ_DATA, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let state = match session.decode(response.state.as_ref(), ty) {
         Err(_) if diagnostics.has_errors() => request.config,
@@ -269,5 +278,96 @@ pub(super) fn identity_value(
 }
 
 fn version(version: u64) -> i64 {
+    // Versions come from state files; one that is too large is refused by the provider as newer than its own.
     i64::try_from(version).unwrap_or(i64::MAX)
+}
+
+pub(super) async fn validate_ephemeral(
+    session: Arc<Session>,
+    request: ValidateRequest,
+) -> Outcome<ProviderDiagnostics> {
+    let schema = session.schema(Kind::Ephemeral, &request.type_name)?;
+    let message = v6::validate_ephemeral_resource_config::Request {
+        config: session.encode(&request.config, schema.block.implied_type())?,
+        type_name: request.type_name.to_string(),
+    };
+    Ok(wire::diagnostics(session.call(protocol::VALIDATE_EPHEMERAL, message).await?.diagnostics))
+}
+
+pub(super) async fn open_ephemeral(
+    session: Arc<Session>,
+    request: OpenEphemeralRequest,
+) -> Outcome<OpenEphemeralResponse> {
+    let schema = session.schema(Kind::Ephemeral, &request.type_name)?;
+    let ty = schema.block.implied_type();
+    let message = v6::open_ephemeral_resource::Request {
+        config: session.encode(&request.config, ty)?,
+        type_name: request.type_name.to_string(),
+        client_capabilities: Some(wire::capabilities_message(request.client_capabilities)),
+    };
+    let response = session.call(protocol::OPEN_EPHEMERAL, message).await?;
+    let diagnostics = wire::diagnostics(response.diagnostics);
+    let result = match session.decode(response.result.as_ref(), ty) {
+        // After its own errors the provider may return nothing usable; those errors matter, not the decoding.
+        Err(_) if diagnostics.has_errors() => request.config,
+        decoded => decoded?,
+    };
+    Ok(OpenEphemeralResponse {
+        result,
+        renew_at: wire::time(response.renew_at),
+        private: private(response.private.as_ref()),
+        deferred: wire::deferred(response.deferred),
+        diagnostics,
+    })
+}
+
+pub(super) async fn renew_ephemeral(
+    session: Arc<Session>,
+    request: RenewEphemeralRequest,
+) -> Outcome<EphemeralResponse> {
+    let message = v6::renew_ephemeral_resource::Request {
+        type_name: request.type_name.to_string(),
+        private: Some(wire::private_bytes(&request.private)),
+    };
+    let response = session.call(protocol::RENEW_EPHEMERAL, message).await?;
+    Ok(EphemeralResponse {
+        renew_at: wire::time(response.renew_at),
+        private: private(response.private.as_ref()),
+        diagnostics: wire::diagnostics(response.diagnostics),
+    })
+}
+
+pub(super) async fn close_ephemeral(
+    session: Arc<Session>,
+    request: CloseEphemeralRequest,
+) -> Outcome<ProviderDiagnostics> {
+    let message = v6::close_ephemeral_resource::Request {
+        type_name: request.type_name.to_string(),
+        private: Some(wire::private_bytes(&request.private)),
+    };
+    Ok(wire::diagnostics(session.call(protocol::CLOSE_EPHEMERAL, message).await?.diagnostics))
+}
+
+fn private(bytes: Option<&Bytes>) -> Private {
+    bytes.map(wire::private).unwrap_or_default()
+}
+
+pub(super) async fn call_function(
+    session: Arc<Session>,
+    request: CallFunctionRequest,
+) -> Outcome<Result<Value, FunctionError>> {
+    let CallFunctionRequest { name, signature, arguments: given } = request;
+    // Each further argument has the type of the variadic parameter.
+    let types = signature.parameters.iter().chain(signature.variadic.iter().cycle());
+    let mut arguments = Vec::with_capacity(given.len());
+    for (value, parameter) in given.iter().zip(types) {
+        arguments.extend(session.encode(value, &parameter.ty)?);
+    }
+    let message = v6::call_function::Request { name: name.to_string(), arguments };
+    let response = session.call(protocol::CALL_FUNCTION, message).await?;
+    // An error of the function is a result of the call, not a failure of the call.
+    if let Some(error) = response.error {
+        return Ok(Err(wire::function_error(error)));
+    }
+    session.decode(response.result.as_ref(), &signature.return_type).map(Ok)
 }

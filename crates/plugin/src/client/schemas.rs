@@ -76,6 +76,7 @@ impl Schemas {
         identities: impl IntoIterator<Item = (String, v6::ResourceIdentitySchema)>,
     ) -> Result<Self, ProviderDiagnostics> {
         let config = match &raw.provider {
+            // Decoded at once, because every run needs the provider's own schema.
             Some(bytes) => read(bytes, protocol, "the provider's configuration")?,
             None => Schema::default(),
         };
@@ -138,6 +139,7 @@ impl Schemas {
             schema.identity = Some(Arc::new(identity));
         }
         let schema = schema.map(Arc::new);
+        // Missing types are remembered too.
         known.insert(key, schema.clone());
         Ok(schema)
     }

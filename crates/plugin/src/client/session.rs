@@ -17,14 +17,14 @@ use super::cache::{CachedSchemas, SchemaCache};
 use super::host::CallCancellation;
 use super::schemas::{Kind, RawSchemas, Schemas};
 use crate::MESSAGE_LIMIT;
-use crate::methods::{self, Method};
 use crate::proto::v6::{self, DynamicValue};
+use crate::protocol::{self, Method};
 use crate::raw::{Raw, decoded, encoded};
 use crate::transport::{Connection, ExitInfo};
 use crate::wire::{self, WireError};
 
 /// The schema call, whose response stays partly undecoded.
-const SCHEMA: Method<v6::get_provider_schema::Request, RawSchemas> = methods::SCHEMA.with_response();
+const SCHEMA: Method<v6::get_provider_schema::Request, RawSchemas> = protocol::SCHEMA.with_response();
 
 /// A connection to a plugin process together with the schemas of its provider.
 ///
@@ -75,7 +75,7 @@ impl Session {
     ) -> Result<Self, ProviderDiagnostics> {
         let calls = Calls { connection: &connection, cancellation: &cancellation };
         let asked = calls.unary(SCHEMA, &v6::get_provider_schema::Request {});
-        let identities = calls.unary(methods::IDENTITIES, &v6::get_resource_identity_schemas::Request {});
+        let identities = calls.unary(protocol::IDENTITIES, &v6::get_resource_identity_schemas::Request {});
         // Both requests are in flight together, because large providers take seconds to answer the first.
         let (asked, identities) = tokio::join!(asked, identities);
         let mut raw = match asked {
@@ -90,7 +90,7 @@ impl Session {
             }
             // Providers built for older minor versions of the protocol do not implement the call.
             Err(status) if status.code() == Code::Unimplemented => Default::default(),
-            Err(status) => return Err(failure(&address, &connection, methods::IDENTITIES.name(), status).await),
+            Err(status) => return Err(failure(&address, &connection, protocol::IDENTITIES.name(), status).await),
         };
         if problems.has_errors() {
             return Err(problems);
@@ -111,7 +111,7 @@ impl Session {
 
     /// Requests the functions of the configured provider.
     pub async fn functions(&self) -> Result<Functions, ProviderDiagnostics> {
-        let method = methods::FUNCTIONS;
+        let method = protocol::FUNCTIONS;
         let response = match self.calls().unary(method, &v6::get_functions::Request {}).await {
             Ok(response) => response,
             // Providers built for older minor versions of the protocol do not implement the call.
@@ -153,6 +153,7 @@ impl Session {
     /// Fails if the process has ended, before anything is sent.
     async fn check_running(&self) -> Result<(), ProviderDiagnostics> {
         match self.has_ended() {
+            // Known before sending, so the caller learns for certain that the call had no effect.
             true => Err(unsent(&self.address, &self.connection.exit_info().await)),
             false => Ok(()),
         }
@@ -172,6 +173,7 @@ impl Session {
         let path = method.path(self.connection.protocol());
         let mut take = |bytes| decoded(bytes).map(&mut take);
         self.check_running().await?;
+        // The messages stay encoded up to `take`, so that `listen` is compiled once for all methods.
         let listening = listen(&self.connection, path, encoded(&request), &mut take);
         match self.cancellation.unless_cancelled(listening).await {
             Ok(()) => Ok(()),
@@ -209,6 +211,7 @@ impl Session {
     pub fn meta(&self, value: &Value) -> Result<Option<DynamicValue>, ProviderDiagnostics> {
         let Some(schema) = &self.schemas.declared().meta else { return Ok(None) };
         let ty = schema.block.implied_type();
+        // A null of unknown type must get the schema's type before it is encoded.
         if value.is_null() { self.encode(&Value::null(ty.clone()), ty) } else { self.encode(value, ty) }
     }
 
@@ -268,6 +271,7 @@ async fn listen(
     let streaming = client.server_streaming(Request::new(request), PathAndQuery::from_static(path), Raw).await?;
     let mut messages = streaming.into_inner();
     while let Some(message) = messages.message().await? {
+        // Dropping the stream resets it, which tells the provider to stop sending.
         if take(message)? == StreamControl::Stop {
             break;
         }
@@ -322,12 +326,14 @@ async fn failure(
             "Plugin did not respond",
             format!("The process of the provider {address} ended during the call {method}: {exit}."),
         ),
+        // The process is alive, or its exit is not known yet: only the connection is gone.
         None if status.code() == Code::Unavailable => (
             "Plugin did not respond",
             format!("The connection to the provider {address} broke during the call {method}: {}.", status.message()),
         ),
         None => ("Plugin error", format!("The provider {address} failed in the call {method}: {}.", status.message())),
     };
+    // A provider that returns a gRPC error may have good reason to; one that dies or hangs up has none.
     if exit_info.exit.is_some() || status.code() == Code::Unavailable {
         detail.push_str(PROVIDER_FAULT);
     }

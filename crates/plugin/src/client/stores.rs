@@ -10,10 +10,8 @@ use groma_provider::{
 
 use super::schemas::Kind;
 use super::session::{Session, StreamControl};
-use crate::MESSAGE_LIMIT;
-use crate::methods;
 use crate::proto::v6;
-use crate::wire;
+use crate::{MESSAGE_LIMIT, protocol, wire};
 
 type Outcome<T> = Result<T, ProviderDiagnostics>;
 
@@ -23,7 +21,7 @@ pub(super) async fn validate(session: Arc<Session>, request: ValidateRequest) ->
         config: session.encode(&request.config, schema.block.implied_type())?,
         type_name: request.type_name.to_string(),
     };
-    Ok(wire::diagnostics(session.call(methods::VALIDATE_STORE, message).await?.diagnostics))
+    Ok(wire::diagnostics(session.call(protocol::VALIDATE_STORE, message).await?.diagnostics))
 }
 
 pub(super) async fn configure(
@@ -31,13 +29,14 @@ pub(super) async fn configure(
     request: ConfigureStateStoreRequest,
 ) -> Outcome<ConfigureStateStoreResponse> {
     let schema = session.schema(Kind::StateStore, &request.type_name)?;
+    // The provider answers with the size that both sides then use.
     let proposed = i64::try_from(request.chunk_size).unwrap_or(i64::MAX);
     let message = v6::configure_state_store::Request {
         config: session.encode(&request.config, schema.block.implied_type())?,
         type_name: request.type_name.to_string(),
         capabilities: Some(v6::StateStoreClientCapabilities { chunk_size: proposed }),
     };
-    let response = session.call(methods::CONFIGURE_STORE, message).await?;
+    let response = session.call(protocol::CONFIGURE_STORE, message).await?;
     let mut diagnostics = wire::diagnostics(response.diagnostics);
     let answered = response.capabilities.map_or(0, |capabilities| capabilities.chunk_size);
     // Zero means that the provider accepts the proposed size.
@@ -61,11 +60,12 @@ pub(super) async fn read(session: Arc<Session>, request: StateRequest) -> Outcom
     let mut diagnostics = ProviderDiagnostics::new();
     let take = |chunk: v6::read_state_bytes::ResponseChunk| {
         diagnostics.extend(wire::diagnostics(chunk.diagnostics));
+        // The first chunk counts: a provider that changes the length later is caught by the comparison below.
         expected.get_or_insert(chunk.total_length);
         bytes.extend_from_slice(&chunk.bytes);
         if diagnostics.has_errors() { StreamControl::Stop } else { StreamControl::Continue }
     };
-    session.stream(methods::READ_STATE, message, take).await?;
+    session.stream(protocol::READ_STATE, message, take).await?;
     let expected = expected.unwrap_or_default();
     if !diagnostics.has_errors() && u64::try_from(expected) != Ok(bytes.len() as u64) {
         // A truncated state must never be mistaken for a complete one.
@@ -81,12 +81,13 @@ pub(super) async fn read(session: Arc<Session>, request: StateRequest) -> Outcom
 }
 
 pub(super) async fn write(session: Arc<Session>, request: WriteStateRequest) -> Outcome<ProviderDiagnostics> {
-    let response = session.upload(methods::WRITE_STATE, chunks(&request)).await?;
+    let response = session.upload(protocol::WRITE_STATE, chunks(&request)).await?;
     Ok(wire::diagnostics(response.diagnostics))
 }
 
 /// Splits the state into chunks of the negotiated size; an empty state is one empty chunk.
 fn chunks(request: &WriteStateRequest) -> Vec<v6::write_state_bytes::RequestChunk> {
+    // At least one byte, or the loop below would not end; at most what a gRPC message can hold.
     let size = usize::try_from(request.chunk_size).unwrap_or(usize::MAX).clamp(1, MESSAGE_LIMIT);
     let total_length = wire_length(request.bytes.len());
     let mut pieces: Vec<&[u8]> = request.bytes.chunks(size).collect();
@@ -98,6 +99,7 @@ fn chunks(request: &WriteStateRequest) -> Vec<v6::write_state_bytes::RequestChun
     let mut messages = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let length = wire_length(piece.len());
+        // Only the first chunk names the state.
         let meta = (start == 0).then(|| v6::RequestChunkMeta {
             type_name: request.type_name.to_string(),
             state_id: request.state_id.clone(),
@@ -125,7 +127,7 @@ pub(super) async fn lock(session: Arc<Session>, request: LockStateRequest) -> Ou
         state_id: request.state_id,
         operation: request.operation,
     };
-    let response = session.call(methods::LOCK_STATE, message).await?;
+    let response = session.call(protocol::LOCK_STATE, message).await?;
     Ok(LockStateResponse { lock_id: response.lock_id, diagnostics: wire::diagnostics(response.diagnostics) })
 }
 
@@ -135,16 +137,16 @@ pub(super) async fn unlock(session: Arc<Session>, request: UnlockStateRequest) -
         state_id: request.state_id,
         lock_id: request.lock_id,
     };
-    Ok(wire::diagnostics(session.call(methods::UNLOCK_STATE, message).await?.diagnostics))
+    Ok(wire::diagnostics(session.call(protocol::UNLOCK_STATE, message).await?.diagnostics))
 }
 
 pub(super) async fn states(session: Arc<Session>, type_name: Name) -> Outcome<StatesResponse> {
     let message = v6::get_states::Request { type_name: type_name.to_string() };
-    let response = session.call(methods::STATES, message).await?;
+    let response = session.call(protocol::STATES, message).await?;
     Ok(StatesResponse { state_ids: response.state_ids, diagnostics: wire::diagnostics(response.diagnostics) })
 }
 
 pub(super) async fn delete(session: Arc<Session>, request: StateRequest) -> Outcome<ProviderDiagnostics> {
     let message = v6::delete_state::Request { type_name: request.type_name.to_string(), state_id: request.state_id };
-    Ok(wire::diagnostics(session.call(methods::DELETE_STATE, message).await?.diagnostics))
+    Ok(wire::diagnostics(session.call(protocol::DELETE_STATE, message).await?.diagnostics))
 }

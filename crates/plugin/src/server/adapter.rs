@@ -41,6 +41,7 @@ impl Adapter {
             return Ok(Arc::clone(own));
         }
         let own = Arc::new(self.provider.schema()?);
+        // Errors are not kept: the provider is asked again by the next call.
         Ok(Arc::clone(self.own.get_or_init(|| own)))
     }
 
@@ -76,6 +77,7 @@ impl Adapter {
     pub fn meta(&self, message: Option<&v6::DynamicValue>) -> StepResult<Value> {
         match &self.own_schema()?.meta {
             Some(schema) => decode_request(message, schema.block.implied_type(), "provider_meta"),
+            // A host may send a value although the provider declares no schema for it.
             None => Ok(Value::NULL),
         }
     }
@@ -95,6 +97,7 @@ pub(super) fn validation(
     Ok(ValidateRequest {
         type_name: type_name.into(),
         config: decode_request(config, schema.block.implied_type(), "the configuration")?,
+        // Only the validation of resources transmits capabilities; its caller sets them.
         client_capabilities: ClientCapabilities::default(),
     })
 }

@@ -59,6 +59,7 @@ impl Adapter {
         let schema = self.data_source(&message.type_name)?;
         let ty = schema.block.implied_type();
         let request = ReadDataRequest {
+            // The protocol does not transmit the address of the data source.
             address: None,
             config: decode_request(message.config.as_ref(), ty, "the configuration")?,
             meta: self.meta(message.provider_meta.as_ref())?,
@@ -128,6 +129,7 @@ impl Adapter {
             return Err(function_error(format!("This provider has no function named \"{}\".", message.name), None));
         };
         let arguments = message.arguments.iter().enumerate().map(|(position, argument)| {
+            // Positions beyond the parameters belong to the variadic one.
             let parameter = signature.parameters.get(position).or(signature.variadic.as_ref());
             let parameter = parameter.ok_or_else(|| {
                 function_error("The call has more arguments than the function has parameters.".to_owned(), None)
@@ -136,6 +138,7 @@ impl Adapter {
                 .map_err(|error| function_error(error.to_string(), Some(position)))
         });
         let arguments: Vec<Value> = arguments.collect::<Result<_, _>>()?;
+        // Checked here, so that the provider's code can rely on the number of its arguments.
         if arguments.len() < signature.parameters.len() {
             return Err(function_error(
                 "The call has fewer arguments than the function has parameters.".to_owned(),

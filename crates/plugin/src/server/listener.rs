@@ -58,6 +58,7 @@ impl Listener {
                             Err(_) => return,
                         },
                     };
+                    // The server is gone if the receiver is.
                     let _ = sender.send(Ok(stream)).await;
                 });
             }
@@ -72,6 +73,7 @@ impl Listener {
 impl Folder {
     fn below(parent: &Path) -> io::Result<Self> {
         let process = std::process::id();
+        // A directory of an earlier process with the same ID may be left over.
         for attempt in 0_u32.. {
             let path = parent.join(format!("plugin-{process}-{attempt}"));
             // The directory protects the socket: not all systems check the permissions of the socket itself.
@@ -91,6 +93,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
+        // Best effort: the directory of temporary files is cleaned by the system.
         let _ = std::fs::remove_file(self.socket());
         let _ = std::fs::remove_dir(&self.0);
     }

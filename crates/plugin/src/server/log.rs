@@ -15,6 +15,7 @@ fn requested_level() -> Option<LogLevel> {
         "WARN" => Some(LogLevel::Warn),
         "INFO" => Some(LogLevel::Info),
         "DEBUG" => Some(LogLevel::Debug),
+        // As in Terraform, any other value enables everything.
         _ => Some(LogLevel::Trace),
     }
 }

@@ -29,8 +29,9 @@ impl Shutdown {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    /// Triggers the shutdown.
+    /// Triggers the shutdown for all holders.
     pub fn trigger(&self) {
+        // Stored even if nobody waits yet.
         self.0.send_replace(true);
     }
 
@@ -47,6 +48,7 @@ impl Shutdown {
             match items.next() {
                 Some(item) => Some((Ok(item), (items, shutdown))),
                 None => {
+                    // An ended stream would look like a broken connection to go-plugin hosts.
                     shutdown.wait().await;
                     None
                 }
@@ -90,6 +92,7 @@ impl Health for Shutdown {
     async fn check(&self, request: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
         match status_of(&request.into_inner().service) {
             Some(status) => Ok(Response::new(HealthCheckResponse { status: status.into() })),
+            // The status that the gRPC health checking protocol prescribes for unknown services.
             None => Err(Status::not_found("unknown service")),
         }
     }

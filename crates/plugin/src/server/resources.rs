@@ -130,6 +130,7 @@ impl Adapter {
     ) -> StepResult<v6::import_resource_state::Response> {
         let schema = self.resource(&message.type_name)?;
         let target = match decode_identity(message.identity.as_ref(), &schema)? {
+            // Hosts send a null identity along with an import by ID.
             Some(identity) if !identity.is_null() => ImportTarget::Identity(identity),
             _ => ImportTarget::Id(message.id),
         };
@@ -177,6 +178,7 @@ impl Adapter {
             source_schema_version: message.source_schema_version.unsigned_abs(),
             source_state: stored(message.source_state.as_ref())?,
             source_private: wire::private(&message.source_private),
+            // An absent identity arrives as JSON null.
             source_identity: identity.filter(|json: &Arc<str>| &**json != "null"),
             target_type_name: message.target_type_name.into(),
         };

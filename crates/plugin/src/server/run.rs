@@ -58,7 +58,7 @@ impl From<TlsError> for ServeError {
     }
 }
 
-/// The way in which this process was started, from its environment and arguments.
+/// The mode in which this process was started, from its environment and arguments.
 enum StartMode {
     /// A host with this protocol version started it.
     Hosted(Protocol),
@@ -114,6 +114,7 @@ pub fn serve(address: &str, provider: Arc<dyn Provider>) -> ExitCode {
 /// Starts the runtime. The library panics where a thread cannot be started.
 fn runtime(threads: usize) -> Result<Runtime, ServeError> {
     let build = || tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+    // Silenced for the moment, because the caller reports the failure with advice.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let built = panic::catch_unwind(build);
@@ -148,6 +149,7 @@ async fn serve_host(protocol: Protocol, provider: Arc<dyn Provider>) -> Result<(
         Ok(pem) if !pem.trim().is_empty() => {
             let identity = Identity::new()?;
             let tls = identity.server(certificate_of_pem(&pem)?)?;
+            // The host pins this certificate, so it must be in the handshake line.
             (Some(identity.der().to_vec()), Some(tls))
         }
         _ => (None, None),
@@ -156,6 +158,7 @@ async fn serve_host(protocol: Protocol, provider: Arc<dyn Provider>) -> Result<(
     let multiplex =
         if std::env::var_os(handshake::MULTIPLEX).is_some() { Multiplex::Refused } else { Multiplex::NotRequested };
     let handshake = Handshake { protocol, address: served.endpoint(), certificate };
+    // The socket already listens: the host connects as soon as it has read the line.
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}", handshake.line(multiplex))?;
     // The host waits for this line.
@@ -197,7 +200,7 @@ async fn serve_debug(address: &str, protocol: Protocol, provider: Arc<dyn Provid
         }
     });
     println!(
-        "The provider {address} is ready. StartMode the host with this environment variable:\n\n\t\
+        "The provider {address} is ready. Start the host with this environment variable:\n\n\t\
         TF_REATTACH_PROVIDERS='{entry}'\n"
     );
     let mut interrupts = signal(SignalKind::interrupt())?;
@@ -265,6 +268,8 @@ impl Served {
             };
             let result = tokio::select! {
                 result = serving => result,
+                // A call that does not end in time is abandoned; the process exits and the host sees a broken
+                // connection.
                 () = overdue => Ok(()),
             };
             // The socket must exist until the server has ended.

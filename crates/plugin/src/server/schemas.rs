@@ -95,6 +95,7 @@ impl Adapter {
                         response.identity_schemas.insert(text(&name), wire::identity_schema_message(identity));
                     }
                 }
+                // The other types keep their identities.
                 Err(problems) => response.diagnostics.extend(wire::diagnostics_message(&problems)),
             }
         }
@@ -120,6 +121,7 @@ impl Adapter {
         if let Some(known) = self.provider().function(name) {
             return Some(known);
         }
+        // A provider that cannot list its functions reports the reason in `GetFunctions`.
         self.provider().configured_functions().await.ok()?.remove(name)
     }
 
@@ -141,6 +143,7 @@ impl Adapter {
         let each = |names: &[Name], lookup: &dyn Fn(&str) -> SchemaLookup| -> StepResult<HashMap<String, M>> {
             let mut found = HashMap::with_capacity(names.len());
             for name in names {
+                // A name without a schema is left out, as if it had not been listed.
                 if let Some(schema) = lookup(name)? {
                     let schema: Arc<Schema> = schema;
                     found.insert(text(name), of(name, &schema)?);

@@ -20,8 +20,8 @@ use tonic::server::{ClientStreamingService, Grpc, NamedService, ServerStreamingS
 use tonic::{Request, Response, Status, Streaming};
 
 use super::adapter::{Adapter, StepResult};
-use crate::methods::name_of;
 use crate::proto::v6;
+use crate::protocol::name_of;
 use crate::raw::{Raw, decoded, encoded};
 use crate::{MESSAGE_LIMIT, Protocol, wire};
 
@@ -108,6 +108,7 @@ impl<const VERSION: u32> tonic::codegen::Service<http::Request<Body>> for Servic
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        // tonic routes by the constant `NAME` of the type, hence the version as a type parameter.
         let protocol = if VERSION == 5 { Protocol::V5 } else { Protocol::V6 };
         let method = name_of(request.uri().path(), protocol).to_owned();
         let call = Call { adapter: Arc::clone(&self.0), protocol, method };
@@ -149,6 +150,7 @@ impl Call {
 
 /// Awaits the response and turns a panic of the provider's code into an error, so that other calls are not affected.
 async fn catch_panic<R>(answer: impl Future<Output = Result<R, Status>> + Send) -> Result<Response<R>, Status> {
+    // The provider is shared between calls. A panic may leave it inconsistent, but ending the process would lose more.
     match AssertUnwindSafe(answer).catch_unwind().await {
         Ok(answer) => answer.map(Response::new),
         Err(panic) => Err(panicked(&*panic)),
@@ -193,6 +195,7 @@ impl ClientStreamingService<Bytes> for Call {
     fn call(&mut self, request: Request<Streaming<Bytes>>) -> Self::Future {
         let (adapter, known) = (Arc::clone(&self.adapter), self.only_version_6());
         Box::pin(catch_panic(async move {
+            // First, so that version 5 does not read the stream of a method that it does not have.
             known?;
             let chunks = request.into_inner().map(|bytes| bytes.and_then(decoded));
             let written = adapter.write_state(chunks).await?;

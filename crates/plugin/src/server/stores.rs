@@ -12,9 +12,8 @@ use tonic::codegen::BoxStream;
 
 use super::adapter::{Adapter, StepResult, decode_request, validation};
 use super::streams::streamed;
-use crate::MESSAGE_LIMIT;
 use crate::proto::v6::{self, configure_state_store, read_state_bytes, write_state_bytes};
-use crate::wire;
+use crate::{MESSAGE_LIMIT, wire};
 
 impl Adapter {
     pub async fn validate_store(
@@ -35,10 +34,12 @@ impl Adapter {
         let request = ConfigureStateStoreRequest {
             config: decode_request(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
             type_name: message.type_name.as_str().into(),
+            // Hosts that send no size leave the choice to the provider.
             chunk_size: u64::try_from(requested).ok().filter(|size| *size > 0).unwrap_or(STATE_CHUNK_SIZE),
         };
         let response = self.provider().configure_state_store(request).await;
         let mut sizes = self.chunk_sizes().lock().unwrap_or_else(PoisonError::into_inner);
+        // Reads and writes carry no size of their own, so it is kept until the store is configured again.
         sizes.insert(message.type_name, response.chunk_size);
         Ok(configure_state_store::Response {
             diagnostics: wire::diagnostics_message(&response.diagnostics),
@@ -59,6 +60,7 @@ impl Adapter {
             let request = StateRequest { type_name: message.type_name.into(), state_id: message.state_id };
             let response = adapter.provider().read_state(request).await;
             for chunk in chunks(&response, size) {
+                // The host has abandoned the call.
                 if sender.send(Ok(chunk)).is_err() {
                     break;
                 }
@@ -160,6 +162,7 @@ fn chunks(response: &ReadStateResponse, size: usize) -> Vec<read_state_bytes::Re
         });
         start = end;
     }
+    // Errors need a chunk to travel in; a state that does not exist needs none.
     if chunks.is_empty() && !response.diagnostics.is_empty() {
         chunks.push(read_state_bytes::ResponseChunk::default());
     }

@@ -14,8 +14,8 @@ use tonic::Status;
 use tonic::codegen::BoxStream;
 
 use super::adapter::{Adapter, StepResult, decode_request, encode_identity, encode_response, validation};
-use super::services::on_own_thread;
-use super::services::panicked;
+
+use super::services::{on_own_thread, panicked};
 use crate::proto::v6::{self, invoke_action, list_resource};
 use crate::wire;
 
@@ -75,6 +75,7 @@ impl Adapter {
         streamed(move |sender| async move {
             let problems = adapter.invoked(message, sender.clone()).await.unwrap_or_else(|problems| problems);
             let completed = invoke_action::event::Completed { diagnostics: wire::diagnostics_message(&problems) };
+            // Sent even after an error: the host recognizes the end of the action by this event.
             let _ = sender.send(Ok(event(invoke_action::event::Type::Completed(completed))));
         })
     }
@@ -121,6 +122,7 @@ impl Adapter {
             config: decode_request(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
             type_name: message.type_name.into(),
             detail,
+            // A negative limit is invalid and lists nothing.
             limit: u64::try_from(message.limit).unwrap_or_default(),
             found: Arc::new(move |listed| match sender.send(Ok(found(listed, &resource))) {
                 Ok(()) => ListControl::Continue,
@@ -157,6 +159,7 @@ where
 {
     // Unbounded, because the provider's callbacks are synchronous and must not block.
     let (sender, receiver) = mpsc::unbounded_channel();
+    // The clone keeps a sender for the report of a panic.
     let working = AssertUnwindSafe(work(sender.clone())).catch_unwind();
     on_own_thread(async move {
         if let Err(panic) = working.await {

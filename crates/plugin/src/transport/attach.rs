@@ -9,8 +9,7 @@ use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
 use groma_diagnostics::json_reason;
 use serde::Deserialize;
 
-use super::connection::{self, Connection, Fate, OpenError};
-use super::endpoint::Endpoint;
+use super::connection::{self, Connection, Endpoint, Fate, OpenError};
 use super::error::{LaunchError, LaunchProblem};
 use super::log::LogSink;
 use super::process::ExitInfo;
@@ -46,7 +45,7 @@ pub enum ReattachError {
     Transport {
         /// The key of the entry.
         provider: String,
-        /// The unsupported protocol.
+        /// The value of `Protocol`, such as `netrpc`.
         protocol: String,
     },
     /// The plugin uses an unsupported protocol version.
@@ -54,7 +53,7 @@ pub enum ReattachError {
     Version {
         /// The key of the entry.
         provider: String,
-        /// The unsupported version.
+        /// The value of `ProtocolVersion`.
         version: u32,
     },
     /// The plugin listens on an unsupported type of network.
@@ -62,7 +61,7 @@ pub enum ReattachError {
     Network {
         /// The key of the entry.
         provider: String,
-        /// The unsupported network.
+        /// The value of `Network`, such as `pipe`.
         network: String,
     },
 }
@@ -141,6 +140,7 @@ pub async fn attach(reattach: &Reattach, name: &str, log: Arc<dyn LogSink>) -> R
     })?;
     // The standard streams of an attached process belong to its own terminal, so only the gRPC stream remains.
     connection::follow_output(channel.clone(), name.to_owned(), log);
+    // Acceptance tests serve the provider from the test process itself, which must survive.
     let fate = if reattach.test { Fate::Survives } else { Fate::AskedToEnd };
     Ok(Connection::new(channel, reattach.protocol, None, fate))
 }

@@ -1,24 +1,28 @@
-//! A connection to a plugin, and its shutdown.
+//! Connections to plugins: their endpoints, and the gRPC channel over them.
 
+use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
+use std::{fmt, io};
 
 use groma_diagnostics::io_reason;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 use tonic::codegen::Service;
 use tonic::codegen::http::Uri;
 use tonic::transport::Channel;
 
-use super::endpoint::{Endpoint, Stream};
 use super::log::{LogLevel, LogSink};
 use super::process::{ExitInfo, Process};
 use super::tls;
 use crate::Protocol;
-use crate::proto::plugin::Empty;
 use crate::proto::plugin::grpc_controller_client::GrpcControllerClient;
 use crate::proto::plugin::grpc_stdio_client::GrpcStdioClient;
-use crate::proto::plugin::stdio_data;
+use crate::proto::plugin::{Empty, stdio_data};
 use crate::protocol::{CONNECTION_WINDOW, STREAM_WINDOW};
 
 /// The grace period between the shutdown request and the kill.
@@ -122,7 +126,8 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     let mut texts = vec![error.to_string()];
     let mut next = error.source();
     while let Some(cause) = next {
-        let text = cause.downcast_ref::<std::io::Error>().map_or_else(|| cause.to_string(), io_reason);
+        let text = cause.downcast_ref::<io::Error>().map_or_else(|| cause.to_string(), io_reason);
+        // Each layer repeats the message of the one below.
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -138,15 +143,15 @@ struct Connector {
     tls: Option<Arc<rustls::ClientConfig>>,
 }
 
-type Connecting = std::pin::Pin<Box<dyn Future<Output = std::io::Result<TokioIo<Stream>>> + Send>>;
+type Connecting = Pin<Box<dyn Future<Output = io::Result<TokioIo<Stream>>> + Send>>;
 
 impl Service<Uri> for Connector {
     type Response = TokioIo<Stream>;
-    type Error = std::io::Error;
+    type Error = io::Error;
     type Future = Connecting;
 
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
-        std::task::Poll::Ready(Ok(()))
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, _: Uri) -> Connecting {
@@ -169,10 +174,100 @@ pub(super) fn follow_output(channel: Channel, name: String, log: Arc<dyn LogSink
         let Ok(response) = GrpcStdioClient::new(channel).stream_stdio(()).await else { return };
         let mut stream = response.into_inner();
         while let Ok(Some(piece)) = stream.message().await {
+            // Output without a level of its own; the plugin's log lines arrive on the real standard error.
             let level = if piece.channel() == stdio_data::Channel::Stderr { LogLevel::Info } else { LogLevel::Debug };
             for line in String::from_utf8_lossy(&piece.data).lines() {
                 log.log(level, &name, line);
             }
         }
     });
+}
+
+/// The address of a local socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// A Unix domain socket.
+    Unix(PathBuf),
+    /// A TCP address as `host:port`.
+    Tcp(String),
+}
+
+/// Formats as in a handshake line: network, bar, address.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(f, "unix|{}", path.display()),
+            Self::Tcp(address) => write!(f, "tcp|{address}"),
+        }
+    }
+}
+
+/// A bidirectional byte stream.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
+/// A stream over either network, with or without TLS.
+pub(crate) struct Stream(Box<dyn Duplex>);
+
+impl Stream {
+    /// Wraps a stream of any type.
+    pub fn new(inner: impl Duplex + 'static) -> Self {
+        Self(Box::new(inner))
+    }
+
+    /// Connects to the socket at `address`.
+    pub async fn connect(address: &Endpoint) -> io::Result<Self> {
+        match address {
+            Endpoint::Unix(path) => Ok(Self::new(UnixStream::connect(path).await?)),
+            Endpoint::Tcp(address) => {
+                let stream = TcpStream::connect(address.as_str()).await?;
+                // Small messages would otherwise wait for acknowledgments (Nagle's algorithm).
+                stream.set_nodelay(true)?;
+                Ok(Self::new(stream))
+            }
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write_vectored(context, buffers)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+impl tonic::transport::server::Connected for Stream {
+    type ConnectInfo = ();
+
+    fn connect_info(&self) -> Self::ConnectInfo {}
 }

@@ -1,8 +1,7 @@
 //! Errors of launching or attaching to a plugin, with messages for users.
 
 use std::fmt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use groma_diagnostics::io_reason;
@@ -75,6 +74,7 @@ impl std::error::Error for LaunchError {}
 /// Determines why the operating system could not start `program`.
 pub(super) fn not_started(program: &Path, error: &std::io::Error) -> LaunchProblem {
     use std::io::ErrorKind;
+    // First, because the operating system reports a foreign executable only as "exec format error".
     if let Some(which) = foreign_platform(program) {
         return LaunchProblem::WrongPlatform(which);
     }

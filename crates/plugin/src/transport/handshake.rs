@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::endpoint::Endpoint;
+use super::connection::Endpoint;
 use crate::Protocol;
 
 /// The variable that tells an executable that a plugin host started it.
@@ -123,6 +123,7 @@ impl Handshake {
             other => return Err(HandshakeError::Network(shown(other))),
         };
         let certificate = match rest.get(1) {
+            // Go plugins without TLS leave the field empty or write a short placeholder.
             Some(text) if text.len() > MIN_CERTIFICATE => {
                 Some(BASE64.decode(text).map_err(|problem| HandshakeError::Certificate(problem.to_string()))?)
             }
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_on_a_socket_without_tls() {
+    fn plugin_on_a_socket_without_tls() {
         let found = Handshake::parse("1|5|unix|/tmp/plugin123|grpc|\n").unwrap();
         assert_eq!(found.protocol, Protocol::V5);
         assert_eq!(found.address, Endpoint::Unix("/tmp/plugin123".into()));
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_on_tcp_with_a_certificate_and_a_seventh_part() {
+    fn handshake_on_tcp_has_certificate_and_multiplex_field() {
         let der = vec![0x30; 70];
         let line = format!("1|6|tcp|127.0.0.1:10001|grpc|{}|true", BASE64.encode(&der));
         let found = Handshake::parse(&line).unwrap();

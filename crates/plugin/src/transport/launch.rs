@@ -1,4 +1,4 @@
-//! Launching plugin processes.
+//! Launching plugin processes, up to the completed handshake.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use tokio::process::{ChildStdout, Command};
 
 use super::connection::{self, Connection, Fate};
 use super::error::{LaunchError, LaunchProblem, foreign_platform, not_started};
-use super::guard;
 use super::handshake::{self, Handshake};
 use super::log::{LogSink, log_variables};
-use super::process::{ExitInfo, Lines, Process, drain};
+
+use super::process::{self, ExitInfo, Lines, Process, drain};
 use super::tls::Identity;
 
 /// The parameters of a plugin launch.
@@ -41,7 +41,7 @@ pub enum Tls {
     /// Mutual TLS: each side creates a certificate for the connection, and accepts only the other's.
     #[default]
     Mutual,
-    /// No TLS (`TF_DISABLE_PLUGIN_TLS`).
+    /// No TLS, as `TF_DISABLE_PLUGIN_TLS` requests.
     Off,
 }
 
@@ -69,6 +69,7 @@ impl Launch {
             // Groma itself may have been started by a host that sets these variables.
             .env_remove(handshake::MULTIPLEX)
             .env_remove(handshake::CLIENT_CERTIFICATE)
+            // Before the caller's own variables, which may set other levels.
             .envs(log_levels(&self.name, log))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
@@ -106,12 +107,13 @@ fn log_levels(name: &str, log: &dyn LogSink) -> impl Iterator<Item = (String, &'
 pub async fn launch(launch: &Launch, log: Arc<dyn LogSink>) -> Result<Connection, LaunchError> {
     let before_start = |problem| launch.error(problem, ExitInfo::default());
     let identity = Identity::new().map_err(|error| before_start(LaunchProblem::Unreachable(error.to_string())))?;
-    guard::start_once();
+    process::start_guard_once();
     let mut child =
         launch.command(&identity, &*log).spawn().map_err(|error| before_start(not_started(&launch.program, &error)))?;
     let stdout = child.stdout.take();
     let process = Process::new(child, &launch.name, &log);
 
+    // One timeout for handshake and connection, because a plugin may hang in either.
     let ready = tokio::time::timeout(launch.start_timeout, connect(launch, &process, stdout, &identity, &log)).await;
     let problem = match ready.unwrap_or(Err(LaunchProblem::TimedOut(launch.start_timeout))) {
         Ok((handshake, channel)) => {
@@ -136,6 +138,7 @@ async fn connect(
     identity: &Identity,
     log: &Arc<dyn LogSink>,
 ) -> Result<(Handshake, tonic::transport::Channel), LaunchProblem> {
+    // Under an emulator the program starts and fails at once; its header explains why.
     let exited = || match foreign_platform(&launch.program) {
         Some(which) => LaunchProblem::WrongPlatform(which),
         None => LaunchProblem::Exited,
@@ -155,6 +158,7 @@ async fn connect(
     let opened = connection::open(handshake.address.clone(), tls);
     tokio::select! {
         channel = opened => Ok((handshake, channel.map_err(|error| LaunchProblem::Unreachable(error.to_string()))?)),
+        // Otherwise a plugin that exits after the handshake would be reported as an unreachable socket.
         () = process.ended() => Err(LaunchProblem::Exited),
     }
 }

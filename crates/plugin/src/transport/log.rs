@@ -11,11 +11,11 @@ pub enum LogLevel {
     Trace,
     /// Individual steps, for developers.
     Debug,
-    /// Information for users.
+    /// Information that concerns users.
     Info,
-    /// A potential problem.
+    /// A problem that does not stop the provider.
     Warn,
-    /// A failure.
+    /// A failure of an operation.
     Error,
 }
 
@@ -143,6 +143,7 @@ fn structured(line: &str) -> Option<(LogLevel, String)> {
     let Json::Object(entries) = serde_json::from_str(line).ok()? else { return None };
     let message = entries.get("@message")?.as_str()?;
     let level = entries.get("@level").and_then(Json::as_str).and_then(level_of).unwrap_or(LogLevel::Debug);
+    // The order of hclog's own text format: module, message, fields.
     let mut text = match entries.get("@module").and_then(Json::as_str) {
         Some(module) => format!("{module}: {message}"),
         None => message.to_owned(),
@@ -189,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_in_json_keeps_its_level_module_and_values() {
+    fn json_line_keeps_level_module_and_fields() {
         let line = r#"{"@level":"warn","@message":"slow","@module":"sdk","@timestamp":"x","tries":3,"why":"a b"}"#;
         assert_eq!(taken(line), (LogLevel::Warn, r#"sdk: slow tries=3 why="a b""#.to_owned()));
     }
 
     #[test]
-    fn a_plain_line_may_name_its_level() {
+    fn plain_line_may_start_with_its_level() {
         assert_eq!(taken("[INFO] ready"), (LogLevel::Info, "ready".to_owned()));
         assert_eq!(taken("[0] ready"), (LogLevel::Debug, "[0] ready".to_owned()));
         assert_eq!(taken("{not json"), (LogLevel::Debug, "{not json".to_owned()));
@@ -221,6 +222,7 @@ mod tests {
         for n in 0..1000 {
             assert_eq!(words.take(&format!("goroutine {n}")).unwrap().0, LogLevel::Error);
         }
+        // The beginning of a crash names its cause; the goroutines after it only add bulk.
         let last = words.last();
         assert!(last.starts_with("panic: nil map\ngoroutine 0\n") && last.lines().count() == CRASH_LINES);
     }

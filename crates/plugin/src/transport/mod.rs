@@ -2,9 +2,7 @@
 
 mod attach;
 mod connection;
-mod endpoint;
 mod error;
-mod guard;
 pub(crate) mod handshake;
 mod launch;
 mod log;
@@ -13,9 +11,9 @@ mod short_rsa;
 pub(crate) mod tls;
 
 pub use attach::{Reattach, ReattachError, attach, parse_reattach};
-pub use connection::Connection;
-pub use endpoint::Endpoint;
-pub(crate) use endpoint::Stream;
+
+pub(crate) use connection::Stream;
+pub use connection::{Connection, Endpoint};
 pub use error::{LaunchError, LaunchProblem};
 pub use launch::{Launch, Tls, launch};
 pub use log::{LogLevel, LogSink, NoLog};

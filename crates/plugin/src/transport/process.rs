@@ -1,6 +1,8 @@
-//! Plugin processes: exit, output streams, termination.
+//! Plugin processes: exit, output streams, termination, and the guard that ends them if this process is killed.
 
-use std::process::ExitStatus;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +13,6 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr};
 use tokio::sync::watch;
 
-use super::guard::Guarded;
 use super::log::{LogLevel, LogSink, MAX_LINE, StderrCollector};
 
 /// The time that a process gets to exit after a failed call, so that its exit status can be reported.
@@ -51,12 +52,14 @@ impl Process {
             });
         }
         let (exit_sender, exit) = watch::channel(None);
+        // Registered before anything is awaited: if this process is killed, the guard kills the group.
         let guarded = Guarded::new(group);
         tokio::spawn(async move {
             let status = child.wait().await;
             // Kills surviving children of the plugin, too. Without children, the group no longer exists and nothing
             // happens.
             kill_group(group);
+            // Only after the group is gone, because its number may be reused afterwards.
             drop(guarded);
             let _ = exit_sender
                 .send(Some(status.map_or_else(|problem| io_reason(&problem), |status| format_exit(&status))));
@@ -95,6 +98,7 @@ impl Process {
     /// Returns exit status and last output, after a short wait for the exit.
     pub async fn exit_info(&self) -> ExitInfo {
         if self.ended_within(EXIT_WAIT).await {
+            // The exit is often noticed before the last output has been read.
             let mut open = self.stderr_open.clone();
             let _ = tokio::time::timeout(OUTPUT_WAIT, open.wait_for(|open| !open)).await;
         }
@@ -168,5 +172,80 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             Ok(0) | Err(_) => None,
             Ok(_) => Some(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned()),
         }
+    }
+}
+
+/// The program of the guard: a small shell, shared by all plugins of this process, since a killed process cannot clean
+/// up. It waits at the end of a pipe that only this process holds; when the pipe closes for any reason, it kills the
+/// remaining groups. That includes children of wrapper scripts, and requires only `/bin/sh` from the operating system.
+///
+/// Reads lines `add GROUP` and `drop GROUP`; at end of file kills the groups that were added and not dropped.
+const SCRIPT: &str = r#"
+groups=
+while read -r what group; do
+  case $what in
+    add) groups="$groups $group" ;;
+    drop) kept=
+      for one in $groups; do [ "$one" = "$group" ] || kept="$kept $one"; done
+      groups=$kept ;;
+  esac
+done
+for one in $groups; do kill -s KILL -- "-$one"; done
+"#;
+
+/// The write end of the pipe to the guard; `None` before the first plugin, or without a shell.
+static GUARD: Mutex<Option<ChildStdin>> = Mutex::new(None);
+
+/// A process group that is killed if this process dies, until this value is dropped.
+#[derive(Debug)]
+pub(super) struct Guarded {
+    group: u32,
+}
+
+impl Guarded {
+    /// Registers the process group `group` with the guard.
+    pub fn new(group: u32) -> Self {
+        send_to_guard("add", group);
+        Self { group }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        send_to_guard("drop", self.group);
+    }
+}
+
+/// Starts the guard unless it is running: before the plugin, so that the plugin is hardly ever unguarded.
+pub(super) fn start_guard_once() {
+    let mut guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
+    if guard.is_none() {
+        // Plugins work without a guard, too; only a kill of this process could then leave them running.
+        *guard = start_guard();
+    }
+}
+
+fn start_guard() -> Option<ChildStdin> {
+    let child = Command::new("/bin/sh")
+        .args(["-c", SCRIPT])
+        // The guard must survive a terminal interrupt, and keep neither our working directory nor our environment
+        // alive.
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
+    child.ok().and_then(|mut child| child.stdin.take())
+}
+
+fn send_to_guard(what: &str, group: u32) {
+    let mut guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pipe) = guard.as_mut()
+        && writeln!(pipe, "{what} {group}").is_err()
+    {
+        // The shell has died; the next plugin starts another.
+        *guard = None;
     }
 }

@@ -136,7 +136,7 @@ lqApLojGLHpHkNJojKBHUglpF9qDf+tgVlGuuzpm63sHdVEXh3LG1o62QdbFVMBxIgdpgHyKhWkw==";
         }
     }
 
-    /// The key as a server's, which may not be what its certificate says.
+    /// The key of a server, which may differ from the one in its certificate.
     #[derive(Debug)]
     struct Server {
         certificate: CertificateDer<'static>,
@@ -172,6 +172,7 @@ lqApLojGLHpHkNJojKBHUglpF9qDf+tgVlGuuzpm63sHdVEXh3LG1o62QdbFVMBxIgdpgHyKhWkw==";
         fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rustls::Error> {
             let mut message = message.to_vec();
             if self.0 == Truth::OnlyHasTheCertificate {
+                // A signature over another message, as a peer without the key would have to invent one.
                 message.push(b'!');
             }
             Ok(pss::SigningKey::<Sha256>::new(key()).sign_with_rng(&mut Zeroes, &message).to_vec())

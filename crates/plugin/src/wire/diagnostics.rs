@@ -29,12 +29,13 @@ fn diagnostic(message: v6::Diagnostic) -> ProviderDiagnostic {
         (summary, detail) if summary.is_empty() && detail.is_empty() => {
             (NO_MESSAGE.0.to_owned(), NO_MESSAGE.1.to_owned())
         }
+        // One of the two texts suffices, as in Terraform.
         message => message,
     };
     ProviderDiagnostic { severity, summary, detail, path, fate: CallFate::Answered }
 }
 
-/// Encodes diagnostics.
+/// Encodes diagnostics, with their paths as steps.
 pub fn diagnostics_message(problems: &ProviderDiagnostics) -> Vec<v6::Diagnostic> {
     let message = |problem: &ProviderDiagnostic| v6::Diagnostic {
         severity: match problem.severity {
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_severity_is_an_error() {
+    fn unknown_severity_is_an_error() {
         let message = v6::Diagnostic { severity: 77, summary: "s".into(), ..Default::default() };
         assert!(diagnostics(vec![message]).has_errors());
     }

@@ -3,8 +3,7 @@
 use groma_provider::{CallFate, FunctionError, FunctionSignature, Parameter};
 
 use super::WireError;
-use super::schema::{description, type_of};
-use super::schema_message::{json, kind};
+use super::schema::{description, json, kind, type_of};
 use crate::proto::v6;
 
 /// Decodes a function signature.
@@ -61,6 +60,7 @@ fn parameter_message(parameter: &Parameter) -> v6::function::Parameter {
 /// Decodes a function error.
 pub fn function_error(message: v6::FunctionError) -> FunctionError {
     FunctionError {
+        // A negative position is invalid; the error then concerns the call as a whole.
         argument: message.function_argument.and_then(|position| usize::try_from(position).ok()),
         text: message.text,
         fate: CallFate::Answered,

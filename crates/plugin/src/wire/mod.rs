@@ -5,20 +5,17 @@
 
 mod diagnostics;
 mod function;
-mod misc;
 mod schema;
-mod schema_message;
 mod value;
 
 pub use diagnostics::{diagnostics, diagnostics_message, path, path_message};
 pub use function::{function, function_error, function_error_message, function_message};
-pub use misc::{
-    capabilities_message, client_capabilities, deferred, deferred_message, private, private_bytes, server_capabilities,
-    server_capabilities_message, time, time_message,
+pub use schema::{identity_schema, identity_schema_message, schema_message, schema_message_v5, schema_of};
+pub use value::{
+    capabilities_message, client_capabilities, decode, decode_identity, deferred, deferred_message, encode,
+    encode_identity, private, private_bytes, raw_json, raw_state, server_capabilities, server_capabilities_message,
+    time, time_message,
 };
-pub use schema::{identity_schema, schema_of};
-pub use schema_message::{identity_schema_message, schema_message, schema_message_v5};
-pub use value::{decode, decode_identity, encode, encode_identity, raw_json, raw_state};
 
 /// The reason why a message cannot be decoded or encoded, as a clause for messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

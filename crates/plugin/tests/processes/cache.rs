@@ -13,9 +13,9 @@ use crate::launch::demo_launch;
 use crate::{MUST_BE_ASKED, Test, demo};
 
 pub const TESTS: &[Test] = &[
-    ("cache::a_provider_that_need_not_be_asked_starts_when_it_is_called", need_not_be_asked),
-    ("cache::a_provider_that_must_be_asked_is_asked_in_every_run", must_be_asked),
-    ("cache::runs_side_by_side_share_a_cache", side_by_side),
+    ("cache::provider_with_cached_schemas_starts_on_first_call", cached_schemas_start_on_demand),
+    ("cache::required_schema_call_is_made_in_every_run", required_schema_call),
+    ("cache::concurrent_runs_share_a_cache", concurrent_runs),
 ];
 
 fn started(cache: &SchemaCache, environment: &[(&str, &str)]) -> Plugin {
@@ -33,12 +33,13 @@ fn processes() -> usize {
     plugin_processes(&std::env::current_exe().unwrap()).len()
 }
 
-fn need_not_be_asked() {
+fn cached_schemas_start_on_demand() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache_in(&folder, "h1:one");
     let asked = started(&cache, &[]);
     let (schema, names) = (asked.resource_schema("demo_thing").unwrap(), asked.type_names());
     assert_eq!(processes(), 1);
+    // The first run has filled the cache and ends its process.
     drop(asked);
 
     let start = Instant::now();
@@ -46,6 +47,7 @@ fn need_not_be_asked() {
     assert_eq!(plugin.resource_schema("demo_thing").unwrap(), schema);
     assert_eq!(plugin.type_names(), names);
     assert!(plugin.function("join").is_some());
+    // Far below the time that starting a process and its TLS handshake takes.
     assert!(start.elapsed() < Duration::from_millis(50), "{:?}", start.elapsed());
     assert_eq!(processes(), 0);
     let made = create(&plugin, "good");
@@ -60,17 +62,18 @@ fn need_not_be_asked() {
     assert_eq!(processes(), 1);
 }
 
-fn must_be_asked() {
+fn required_schema_call() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache_in(&folder, "h1:one");
     for _ in 0..2 {
+        // The capability is stored in the cached schemas, and forbids to use them without a call.
         let plugin = started(&cache, &[(MUST_BE_ASKED, "1")]);
         assert!(plugin.resource_schema("demo_thing").unwrap().is_some());
         assert_eq!(processes(), 1);
     }
 }
 
-fn side_by_side() {
+fn concurrent_runs() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache_in(&folder, "h1:one");
     std::thread::scope(|scope| {
@@ -78,6 +81,7 @@ fn side_by_side() {
             scope.spawn(|| assert!(started(&cache, &[]).resource_schema("demo_thing").unwrap().is_some()));
         }
     });
+    // One entry and no temporary files.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert!(started(&cache, &[]).resource_schema("demo_thing").unwrap().is_some());
 }

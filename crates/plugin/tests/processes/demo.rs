@@ -47,7 +47,7 @@ pub fn provider(protocol: Protocol, asking: Asking) -> Arc<dyn Provider> {
                 [("region", Attribute::optional(Type::String))],
                 [("retry", NestedBlock::new(Nesting::Single, Block::new([("tries", number())], no_blocks())))],
             )))
-            .resource("demo_thing", thing(protocol))
+            .resource("demo_thing", demo_resource(protocol))
             .data(
                 "demo_lookup",
                 DataScript::new(lookup()).returning(|config| {
@@ -66,6 +66,7 @@ pub fn provider(protocol: Protocol, asking: Asking) -> Arc<dyn Provider> {
                 }
             }),
     );
+    // Weak, so that the static does not keep the provider alive.
     let _ = SERVED.set(Arc::downgrade(&demo));
     demo
 }
@@ -102,7 +103,7 @@ fn token() -> Schema {
     ))
 }
 
-fn thing_schema(protocol: Protocol) -> Schema {
+fn demo_schema(protocol: Protocol) -> Schema {
     let mut attributes = vec![
         ("id", Attribute::computed(Type::String)),
         ("name", Attribute::required(Type::String)),
@@ -129,8 +130,8 @@ fn thing_schema(protocol: Protocol) -> Schema {
 }
 
 /// A resource without storage of its own: its objects exist only in the state.
-fn thing(protocol: Protocol) -> ResourceScript {
-    let schema = thing_schema(protocol);
+fn demo_resource(protocol: Protocol) -> ResourceScript {
+    let schema = demo_schema(protocol);
     let block = Arc::clone(&schema.block);
     ResourceScript::new(schema)
         .replace_on("kind")
@@ -138,8 +139,7 @@ fn thing(protocol: Protocol) -> ResourceScript {
             let mut diagnostics = groma_provider::ProviderDiagnostics::new();
             // Imported objects have no private data yet.
             if !request.private.is_empty() && *request.private != *MARK {
-                diagnostics
-                    .push(ProviderDiagnostic::error("Private data without_value", "It is not what apply returned."));
+                diagnostics.push(ProviderDiagnostic::error("Private data lost", "It is not what apply returned."));
             }
             groma_provider::ReadResponse {
                 new_state: request.current_state.clone(),
@@ -171,15 +171,17 @@ fn thing(protocol: Protocol) -> ResourceScript {
             if request.planned_state.is_null() {
                 return response;
             }
+            // The apply must receive exactly the private data that the plan returned.
             if *request.planned_private != *b"planned" {
                 response
                     .diagnostics
-                    .push(ProviderDiagnostic::error("Private data without_value", "It is not what plan returned."));
+                    .push(ProviderDiagnostic::error("Private data lost", "It is not what plan returned."));
             }
             let length = text_of(&request.config, "secret").len();
             let state = response.new_state.take().unwrap_or(Value::NULL);
             let unknown_before = request.planned_state.attribute("secret_length").is_some_and(|v| !v.is_known());
             let length = i64::try_from(length).unwrap_or_default();
+            // An update keeps the length that was stored, because the write-only value may be absent then.
             let state = if unknown_before { with(&state, "secret_length", Value::number(length)) } else { state };
             response.new_identity = Some(identity_of(&state));
             response.new_state = Some(state);
@@ -225,6 +227,7 @@ static SERVED: OnceLock<Weak<Scripted>> = OnceLock::new();
 
 /// Blocks its thread until the host requests a stop, with a timeout for the test.
 fn wait_for_stop() {
+    // Through a static, because the closures of the script have no access to the provider itself.
     let is_wanted = || SERVED.get().and_then(Weak::upgrade).is_none_or(|demo| demo.is_stopped());
     for _ in 0..3000 {
         if is_wanted() {

@@ -13,8 +13,8 @@ use crate::launch::{demo_launch, is_running, on_runtime, script};
 use crate::{ONLY_V5, Test, demo};
 
 pub const TESTS: &[Test] = &[
-    ("end::a_dropped_connection_leaves_no_process", a_dropped_connection_leaves_no_process),
-    ("end::a_killed_host_leaves_no_process", a_killed_host_leaves_no_process),
+    ("end::dropped_connection_leaves_no_process", dropped_connection_leaves_no_process),
+    ("end::killed_host_leaves_no_process", killed_host_leaves_no_process),
     ("end::plugin_ignoring_shutdown_is_killed", plugin_ignoring_shutdown_is_killed),
     ("end::crash_during_apply_is_reported_for_the_object", crash_during_apply_is_reported_for_the_object),
     ("end::fw_22_a_stop_reaches_a_call_that_blocks_its_thread", a_stop_reaches_a_call),
@@ -27,6 +27,7 @@ fn children_of(parent: u32) -> Vec<u32> {
     let pids = listing.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     pids.filter(|pid| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // The name of the program, in parentheses, may contain spaces; the fields after it may not.
         let mut rest = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(1);
         rest.next().and_then(|field| field.parse::<u32>().ok()) == Some(parent)
     })
@@ -55,11 +56,12 @@ fn gone(pid: u32, within: Duration) -> bool {
     true
 }
 
-fn a_dropped_connection_leaves_no_process() {
+fn dropped_connection_leaves_no_process() {
     on_runtime(async {
         let connection = launch(&demo_launch(), Arc::new(NoLog)).await.unwrap();
         let children = plugin_processes(&std::env::current_exe().unwrap());
         assert_eq!(children.len(), 1);
+        // Without a shutdown request, as after an error of the program.
         drop(connection);
         assert!(gone(children[0], Duration::from_secs(2)));
     });
@@ -79,7 +81,7 @@ fn plugin_ignoring_shutdown_is_killed() {
     });
 }
 
-fn a_killed_host_leaves_no_process() {
+fn killed_host_leaves_no_process() {
     let folder = tempfile::tempdir().unwrap();
     let noted = folder.path().join("pid");
     let demo = std::env::current_exe().unwrap();
@@ -92,6 +94,7 @@ fn a_killed_host_leaves_no_process() {
     while !noted.exists() && start.elapsed() < Duration::from_secs(10) {
         std::thread::sleep(Duration::from_millis(10));
     }
+    // Lets the host finish the handshake, so that it is killed while the plugin serves.
     std::thread::sleep(Duration::from_millis(300));
     let child: u32 = std::fs::read_to_string(&noted).unwrap().trim().parse().unwrap();
     assert!(is_running(child));
@@ -100,7 +103,7 @@ fn a_killed_host_leaves_no_process() {
     assert!(gone(child, Duration::from_secs(3)));
 }
 
-/// The plugin that the host of `a_killed_host_leaves_no_process` launches.
+/// The plugin that the host of `killed_host_leaves_no_process` launches.
 pub const HOST: &str = "GROMA_TEST_HOST_OF";
 
 /// The host that will be killed.
@@ -146,6 +149,7 @@ fn started(protocol: Protocol) -> Plugin {
 fn crash_during_apply_is_reported_for_the_object() {
     for protocol in [Protocol::V5, Protocol::V6] {
         let plugin = started(protocol);
+        // The first call proves that the process works; the second one makes it abort.
         let good = create(&plugin, "good");
         assert!(good.diagnostics.is_empty(), "{:?}", good.diagnostics);
         let bad = create(&plugin, "crash");
@@ -168,6 +172,7 @@ fn a_stop_reaches_a_call() {
         let start = Instant::now();
         std::thread::scope(|scope| {
             let blocked = scope.spawn(|| create(&plugin, "stop"));
+            // Long enough for the call to reach the provider and block there.
             std::thread::sleep(Duration::from_millis(500));
             assert!(!blocked.is_finished());
             plugin.stop();

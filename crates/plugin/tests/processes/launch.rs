@@ -18,8 +18,8 @@ pub const TESTS: &[Test] = &[
     ("launch::non_plugin_errors_include_its_output", non_plugin_errors_include_its_output),
     ("launch::hanging_plugin_is_killed_after_timeout", hanging_plugin_is_killed_after_timeout),
     ("launch::log_lines_keep_their_level", log_lines_keep_their_level),
-    ("launch::attached_plugins_go_on", attached_plugins_go_on),
-    ("launch::threads_that_cannot_be_started_are_an_error_with_advice", without_threads),
+    ("launch::attached_plugins_keep_running", attached_plugins_keep_running),
+    ("launch::missing_threads_are_an_error_with_advice", without_threads),
 ];
 
 /// Runs `test` on a new runtime.
@@ -112,7 +112,9 @@ fn non_plugin_errors_include_its_output() {
 
     assert!(of("echo hello; sleep 60").to_string().contains("\"hello\""));
     assert!(of("echo '1|4|unix|/x|grpc|'; sleep 60").to_string().contains("version 4"));
+    // A valid handshake whose address does not exist.
     assert!(of("echo '1|5|unix|/no/such/socket|grpc|'; sleep 60").to_string().contains("Cannot connect to"));
+    // Binary output without a line end must not be read without limit.
     assert!(of("head -c 1000000 /dev/zero").to_string().contains("be a provider plugin"));
 }
 
@@ -156,7 +158,7 @@ fn log_lines_keep_their_level() {
     assert_eq!(*lines, [(LogLevel::Warn, "careful n=1".to_owned()), (LogLevel::Info, "plain".to_owned())]);
 }
 
-fn attached_plugins_go_on() {
+fn attached_plugins_keep_running() {
     on_runtime(async {
         let folder = tempfile::tempdir().unwrap();
         let served =
@@ -168,6 +170,7 @@ fn attached_plugins_go_on() {
             assert!(is_healthy(&connection).await);
             connection.shutdown().await;
         }
+        // Outside of test mode the plugin is asked to end, as Terraform does.
         let asked_to_end = Reattach { test: false, ..reattach.clone() };
         attach(&asked_to_end, "demo", Arc::new(NoLog)).await.unwrap().shutdown().await;
         served.stop().await.unwrap();

@@ -41,9 +41,11 @@ fn main() -> ExitCode {
         end::host(plugin);
         return ExitCode::SUCCESS;
     }
+    // Test runners list the tests first. This harness lists none and prints their names when it runs them.
     if arguments.iter().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }
+    // The filter of `cargo test NAME`.
     let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
     let tests = [launch::TESTS, end::TESTS, cache::TESTS, peer::TESTS, store::TESTS, terraform::TESTS].concat();
     run(tests.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| name.contains(wanted.as_str()))))

@@ -20,12 +20,12 @@ use crate::end::plugin_processes;
 use crate::launch::on_runtime;
 
 pub const TESTS: &[Test] = &[
-    ("peer::lc_17_the_older_library_is_exempt_and_has_blocks_and_timeouts", older_library),
-    ("peer::private_data_identity_and_write_only_of_the_newer_library", newer_library),
+    ("peer::lc_17_legacy_sdk_is_exempt_and_has_blocks_and_timeouts", older_library),
+    ("peer::framework_library_has_private_data_identity_and_write_only", newer_library),
     ("peer::functions_and_ephemeral_resources", functions_and_ephemeral),
     ("peer::imports_and_upgrades", imports_and_upgrades),
-    ("peer::a_crash_amid_apply_tells_the_last_words", crashes),
-    ("peer::one_that_hangs_amid_apply_is_gone_with_the_client", hangs),
+    ("peer::crash_during_apply_reports_last_output", crashes),
+    ("peer::plugin_hanging_in_apply_ends_with_the_client", hangs),
 ];
 
 /// The built peer; `None` without a Go toolchain.
@@ -46,6 +46,7 @@ fn built() -> Option<PathBuf> {
 /// Tests a peer with protocol 5, and one with protocol 6 only.
 fn with_peer(test: impl AsyncFn(&Plugin, &Path)) {
     let Some(program) = built() else { return };
+    // Both libraries serve either version, and the client must treat them alike.
     for protocol in ["5", "6"] {
         with_peer_of(protocol, &program, &test);
     }
@@ -63,6 +64,7 @@ fn with_peer_of(protocol: &str, program: &Path, test: &impl AsyncFn(&Plugin, &Pa
             config,
             client_capabilities: ClientCapabilities::default(),
         };
+        // As in a run: a provider is configured before its resources are planned.
         let problems = plugin.configure(request).await;
         assert!(problems.is_empty(), "{problems:?}");
         test(&plugin, program).await;
@@ -132,6 +134,7 @@ fn older_library() {
         let rules = Value::set(rule(1).ty(), vec![rule(80), rule(443)]);
         let values = [("name", Value::string("one")), ("rule", rules)];
         let (plan, applied) = created(plugin, "peer_legacy", &values).await;
+        // The flag exempts a provider from the checks that it cannot pass (LC-17).
         assert!(plan.legacy_type_system && applied.legacy_type_system);
         assert_eq!(text(&plan.planned_state, "color").as_deref(), Some("green"));
         assert!(applied.diagnostics.is_empty(), "{:?}", applied.diagnostics);
@@ -148,6 +151,7 @@ fn newer_library() {
         let values = [("name", Value::string("one")), ("secret", Value::string("abc"))];
         let (plan, applied) = created(plugin, "peer_modern", &values).await;
         assert!(!plan.legacy_type_system);
+        // Write-only values reach the provider in the configuration only.
         assert!(plan.planned_state.attribute("secret").unwrap().is_null());
         let state = applied.new_state.clone().unwrap();
         assert!(state.attribute("secret").unwrap().is_null());
@@ -166,8 +170,9 @@ fn newer_library() {
         assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics);
         assert_eq!(found.new_state, state);
         assert_eq!(found.new_identity.as_ref(), Some(&identity));
-        let without_value = plugin.read_resource(read(Arc::default())).await;
-        assert!(without_value.diagnostics.has_errors());
+        let without_private = plugin.read_resource(read(Arc::default())).await;
+        // The peer itself verifies that its private data came back.
+        assert!(without_private.diagnostics.has_errors());
     });
 }
 
@@ -209,6 +214,7 @@ fn imports_and_upgrades() {
         let request = UpgradeRequest {
             type_name: "peer_modern".into(),
             version: 2,
+            // 0.1 has no exact binary form: a detour over a float would show in the result.
             raw_state: r#"{"id":"a","name":"b","secret":null,"length":0.1}"#.into(),
         };
         let upgraded = plugin.upgrade_resource(request).await;
@@ -231,6 +237,7 @@ fn hangs() {
     with_peer(async |plugin, program| {
         let values = [("name", Value::string("hang"))];
         let applied = created(plugin, "peer_legacy", &values);
+        // The call is abandoned; `with_peer_of` checks that the process ends with the client.
         assert!(tokio::time::timeout(Duration::from_millis(500), applied).await.is_err());
         assert_eq!(plugin_processes(program).len(), 1);
     });

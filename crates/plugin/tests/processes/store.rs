@@ -18,7 +18,7 @@ use groma_value::{Type, Value};
 use crate::launch::{demo_launch, on_runtime};
 use crate::{Test, demo};
 
-pub const TESTS: &[Test] = &[("store::a_store_that_dies_while_it_writes_keeps_what_it_had", keeps_what_it_had)];
+pub const TESTS: &[Test] = &[("store::store_crash_during_write_keeps_previous_state", crash_keeps_previous_state)];
 
 /// Set to serve the store.
 pub const STORE: &str = "GROMA_TEST_STORE";
@@ -69,6 +69,7 @@ impl Provider for Files {
     fn write_state(&self, request: WriteStateRequest) -> Answer<'_, ProviderDiagnostics> {
         let (new, path) = (self.path(&request.state_id, "new"), self.path(&request.state_id, "state"));
         let mut file = std::fs::File::create(&new).unwrap();
+        // Two writes with a possible crash in between: the state file itself is only replaced by the rename.
         let (first, second) = request.bytes.split_at(request.bytes.len() / 2);
         file.write_all(first).unwrap();
         if first.starts_with(FATAL.as_bytes()) {
@@ -156,11 +157,12 @@ fn about(state_id: &str) -> StateRequest {
     StateRequest { type_name: TYPE.into(), state_id: state_id.to_owned() }
 }
 
-fn keeps_what_it_had() {
+fn crash_keeps_previous_state() {
     let folder = tempfile::tempdir().unwrap();
     let state: Vec<u8> = (0..5 << 20).map(|at: u32| (at % 251) as u8).collect();
     on_runtime(async {
         let run = Run::begin(folder.path()).await;
+        // The lock outlives the crash, as a lock in a remote store does.
         assert_eq!(run.lock("default", "apply of the first").await.lock_id, "lock of default");
         assert!(!run.write("default", &state).await.has_errors());
         assert!(!run.write("other", b"{}").await.has_errors());
@@ -172,7 +174,7 @@ fn keeps_what_it_had() {
         let begun = Instant::now();
         let broken = [FATAL.as_bytes(), &state].concat();
         let problems = run.write("default", &broken).await;
-        assert!(begun.elapsed() < Duration::from_secs(20), "nobody waits for who is dead");
+        assert!(begun.elapsed() < Duration::from_secs(20), "a dead store must not block the call");
         let reported: Vec<String> = problems.iter().map(|one| format!("{}: {}", one.summary, one.detail)).collect();
         assert!(
             problems.has_errors() && reported.iter().any(|text| text.contains("the disk is on fire")),
@@ -184,7 +186,8 @@ fn keeps_what_it_had() {
     });
     on_runtime(async {
         let run = Run::begin(folder.path()).await;
-        assert!(run.read("default").await == state, "half of the new state is nowhere");
+        assert!(run.read("default").await == state, "no part of the new state is visible");
+        // A state that was never written is empty, not an error.
         assert_eq!(run.read("none").await, b"");
         let refused = run.lock("default", "apply of the second").await;
         assert!(refused.diagnostics.iter().any(|one| one.detail.contains("apply of the first")), "{refused:?}");

@@ -86,6 +86,7 @@ impl Run {
         let plugin = folder.path().join("terraform-provider-demo");
         let program = std::env::current_exe().unwrap();
         if only_v5 {
+            // Terraform offers both versions; the wrapper makes the plugin see only version 5.
             let text = format!("PLUGIN_PROTOCOL_VERSIONS=5 exec {}", program.display());
             script(folder.path(), "terraform-provider-demo", &text);
         } else {
@@ -139,7 +140,7 @@ impl Run {
     }
 
     /// The configuration that most steps use.
-    fn thing(&self, arguments: &str) {
+    fn configure_resource(&self, arguments: &str) {
         let parts = if self.only_v5 { "" } else { "parts = [{ label = \"a\", weight = 0.1 }, { label = \"b\" }]" };
         self.configure(&format!(
             "resource \"demo_thing\" \"a\" {{\n  tags = {{ x = \"y\" }}\n  anything = {{ n = 12345678901234567890 }}\n  \
@@ -159,7 +160,7 @@ impl Run {
 }
 
 fn plan(run: &Run) {
-    run.thing("name = \"one\"\n kind = \"k\"\n size = 1.5\n secret = \"abcd\"");
+    run.configure_resource("name = \"one\"\n kind = \"k\"\n size = 1.5\n secret = \"abcd\"");
     let text = run.good(&["plan", "-no-color", "-out=saved"]);
     assert!(text.contains("1 to add") && text.contains("(known after apply)"), "{text}");
 }
@@ -169,6 +170,7 @@ fn apply(run: &Run) {
     let attributes = run.instance()["attributes"].clone();
     assert_eq!(attributes["name"], "one");
     assert_eq!(attributes["size"], 1.5);
+    // More digits than a 64-bit float holds: numbers must pass without rounding.
     assert_eq!(attributes["anything"]["value"]["n"].to_string(), "12345678901234567890");
     assert_eq!(attributes["rule"].as_array().unwrap().len(), 2);
     if !run.only_v5 {
@@ -181,7 +183,7 @@ fn no_op(run: &Run) {
 }
 
 fn update(run: &Run) {
-    run.thing("name = \"two\"\n kind = \"k\"\n secret = \"abcd\"");
+    run.configure_resource("name = \"two\"\n kind = \"k\"\n secret = \"abcd\"");
     let id = run.instance()["attributes"]["id"].clone();
     assert!(run.apply().contains("1 changed"));
     assert_eq!(run.instance()["attributes"]["name"], "two");
@@ -189,7 +191,7 @@ fn update(run: &Run) {
 }
 
 fn replace(run: &Run) {
-    run.thing("name = \"two\"\n kind = \"other\"\n secret = \"abcd\"");
+    run.configure_resource("name = \"two\"\n kind = \"other\"\n secret = \"abcd\"");
     let text = run.apply();
     assert!(text.contains("1 added, 0 changed, 1 destroyed"), "{text}");
 }
@@ -234,7 +236,7 @@ fn data_source(run: &Run) {
 }
 
 fn ephemeral(run: &Run) {
-    run.thing("name = \"two\"\n kind = \"newer\"\n secret = ephemeral.demo_token.t.token");
+    run.configure_resource("name = \"two\"\n kind = \"newer\"\n secret = ephemeral.demo_token.t.token");
     let file = run.folder.path().join("more.tf");
     std::fs::write(&file, "ephemeral \"demo_token\" \"t\" { user = \"u\" }\n").unwrap();
     run.apply();
@@ -244,7 +246,7 @@ fn ephemeral(run: &Run) {
 
 fn import(run: &Run) {
     run.good(&["state", "rm", "demo_thing.a"]);
-    run.thing("name = \"name of x7\"");
+    run.configure_resource("name = \"name of x7\"");
     run.good(&["import", "demo_thing.a", "x7"]);
     assert_eq!(run.instance()["attributes"]["id"], "x7");
 }
@@ -261,7 +263,7 @@ fn import_by_identity(run: &Run) {
 }
 
 fn panicked(run: &Run) {
-    run.thing("name = \"panic\"");
+    run.configure_resource("name = \"panic\"");
     let found = run.terraform(&["apply", "-auto-approve", "-no-color"]);
     assert!(!found.ok && found.text.contains("a provider's panic"), "{}", found.text);
 }
@@ -282,8 +284,9 @@ fn reattach(run: &Run) {
     let lines = BufReader::new(plugin.stdout.take().unwrap()).lines();
     let line = lines.map_while(Result::ok).find(|line| line.contains("TF_REATTACH_PROVIDERS='")).unwrap();
     let value = line.trim().trim_start_matches("TF_REATTACH_PROVIDERS='").trim_end_matches('\'').to_owned();
-    run.thing("name = \"attached\"");
+    run.configure_resource("name = \"attached\"");
     let output = run.command().env("TF_REATTACH_PROVIDERS", value).args(["plan", "-no-color"]).output().unwrap();
+    // In debug mode the host must leave the process running.
     let still_there = plugin.try_wait().unwrap().is_none();
     plugin.kill().unwrap();
     plugin.wait().unwrap();

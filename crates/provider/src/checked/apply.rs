@@ -114,6 +114,7 @@ impl Checked {
         let block = &subject.schema.block;
         let secret = secret_paths([&planned.marks]);
         let secrets = Secrets::new(block, &secret);
+        // After an error, the provider may have stopped halfway, so an incomplete result is not its bug.
         let failed = diagnostics.has_errors();
         let Some(mut state) = response.new_state.take() else {
             if !failed {
@@ -152,6 +153,7 @@ impl Checked {
             let what = "returned no object after creating or updating";
             diagnostics.push(self.contract_error(subject, summary::INVALID_RESULT, what));
         }
+        // An error explains any difference from the plan, so a second error about it would only distract.
         if !deletes && !diagnostics.has_errors() {
             let violations = check_compatible(block, &planned.value, &whole);
             let did = "returned a result that differs from its plan for";

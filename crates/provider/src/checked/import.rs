@@ -103,6 +103,7 @@ impl Checked {
                 );
                 return error("Cannot import deferred remote object", detail);
             }
+            // A deferred import has no object yet, so the number of objects is not checked.
             if let Some(reason) = response.deferred {
                 return Ok(Imported::deferred(subject.schema, reason));
             }
@@ -143,6 +144,7 @@ impl Checked {
         identity: Option<&Value>,
     ) -> Diagnostics {
         let block = &subject.schema.block;
+        // The type comes first: an object of another type would fail the shape check with a misleading message.
         if *type_name != *subject.address.resource.type_name {
             let what = format!("imported an object of the type {type_name} as");
             return self.contract_error(subject, summary::INVALID_OBJECT, &what).into();

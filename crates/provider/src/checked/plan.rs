@@ -72,6 +72,7 @@ impl Checked {
         if input.config.is_null() && !self.capabilities().plan_destroy {
             return Answer::ready((Some(Planned::deletion(subject.schema, input)), Diagnostics::new()));
         }
+        // Marks never reach a provider. They are kept here and restored on its response (LC-30).
         let prior = Unmarked::of(input.prior);
         let config = Unmarked::of(input.config);
         let request = PlanRequest {
@@ -128,6 +129,7 @@ impl Checked {
             return Ok(());
         }
         if expectation.config.value.is_null() {
+            // The only valid plan of a deletion is the null object.
             if response.planned_state.is_null() {
                 return Ok(());
             }
@@ -149,6 +151,7 @@ impl Checked {
             &response.planned_state,
         ));
         if response.legacy_type_system {
+            // SDKv2 providers normalize values in their plans, and Terraform accepts this from them.
             self.tolerate(violations);
             return Ok(());
         }
@@ -180,6 +183,7 @@ impl Checked {
         response: &PlanResponse,
     ) -> Result<Vec<Path>, Diagnostics> {
         let (prior, planned) = (&expectation.prior.value, &response.planned_state);
+        // Without a prior or a planned object there is nothing to replace: this is a creation or a deletion.
         if response.requires_replace.is_empty() || prior.is_null() || planned.is_null() {
             return Ok(Vec::new());
         }
@@ -194,6 +198,7 @@ impl Checked {
                     let what = format!("requires replacement because of {path}, which does not exist in");
                     missing.push(self.contract_error(subject, summary::INVALID_PLAN, &what));
                 }
+                // A path in only one of the two objects is a change too, such as an element that was added.
                 _ => changed.push(path.clone()),
             }
         }
@@ -219,6 +224,7 @@ impl Checked {
         let block = &subject.schema.block;
         let is_plain = |value: &Value| !value.has_marks() && !value.is_null();
         self.is_pure()
+            // The plan contains no write-only values, so it cannot show whether they are still the same.
             && !block.contains_write_only()
             && is_plain(config)
             && is_plain(initial)

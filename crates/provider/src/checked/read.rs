@@ -112,6 +112,7 @@ impl Checked {
             let mut responses = responses.into_iter();
             let each = expectation.into_iter().map(|(subject, current, capabilities)| match responses.next() {
                 Some(response) => self.read_response(&subject, &current, capabilities, response),
+                // A short answer must not shift the results of the other objects or lose one of them.
                 None => {
                     let what = "answered a batch of reads without a result for";
                     (None, self.contract_error(&subject, summary::INVALID_OBJECT, what).into())
@@ -155,6 +156,7 @@ impl Checked {
     ) -> Diagnostics {
         let block = &subject.schema.block;
         let mut found = check_shape(block.implied_type(), state);
+        // Each check needs the guarantees of the one before: values are visited by the slots of their type.
         if found.is_empty() {
             found = check_write_only(block, state);
         }
@@ -197,6 +199,7 @@ impl Checked {
     ) -> (Option<ReadData>, Diagnostics) {
         subject.checked(response.diagnostics, || {
             self.check_deferral(subject, response.deferred, capabilities, "read")?;
+            // A data source that finds nothing must report an error instead of returning null.
             if response.state.is_null() && response.deferred.is_none() {
                 return Err(self
                     .contract_error(subject, summary::NULL_OBJECT, "returned no object when reading")
@@ -239,6 +242,7 @@ impl Checked {
             let block = &subject.schema.block;
             let mut found = check_shape(block.implied_type(), &response.result);
             if found.is_empty() && response.deferred.is_none() {
+                // Opening is like planning a creation: configured values must stay, and computed ones are free.
                 found = check_planned(block, &block.null_value(), &config.value, &response.result);
                 if found.is_empty() {
                     found = check_unknowns(&response.result);

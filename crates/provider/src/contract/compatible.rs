@@ -32,6 +32,7 @@ fn check_object(block: &Block, planned: &Value, actual: &Value, trail: &Trail<'_
         (false, true) => return report(found, trail, Problem::Vanished),
         (false, false) => {}
     }
+    // An unknown object ends here: as a plan it allows any result.
     let (Kind::Object(planned), Kind::Object(actual)) = (planned.kind(), actual.kind()) else { return };
     for ((slot, planned), actual) in block.slots().iter().zip(planned.values()).zip(actual.values()) {
         let trail = trail.attribute(&slot.name);
@@ -126,6 +127,7 @@ fn check_known(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut V
             for (position, (planned, actual)) in planned.iter().zip(actual).enumerate() {
                 check_value(planned, actual, &trail.position(position), found);
             }
+            // Elements past the common length have no counterpart; at most one of the two ranges is not empty.
             for position in actual.len()..planned.len() {
                 report(found, trail, Problem::ElementVanished(position.to_string()));
             }

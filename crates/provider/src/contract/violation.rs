@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use groma_value::{Kind, Path, PathStep, Value};
+use groma_value::{Kind, Path, PathStep, Redacted, Value};
 
 use crate::{Block, Name};
 
@@ -147,7 +147,7 @@ impl Violation {
     /// Returns a clause that describes the problem, without a period; values at secret paths are redacted.
     pub fn message(&self, secrets: Secrets<'_>) -> String {
         let hidden = secrets.contains(&self.path);
-        let show = |value: &Value| if hidden { "(sensitive value)".to_owned() } else { render(value) };
+        let show = |value: &Value| if hidden { Redacted::Sensitive.to_string() } else { render(value) };
         match &self.problem {
             Problem::Missing => "planned to be absent, but the configuration sets it".into(),
             Problem::NotConfigured => "planned to be present, but the configuration does not set it".into(),
@@ -247,8 +247,9 @@ fn write_value(value: &Value, text: &mut String) {
     if text.len() > 4 * MAX_RENDERED {
         return;
     }
-    if value.marks().is_sensitive() {
-        text.push_str("(sensitive value)");
+    // Values that are only ephemeral are shown: a violation is reported in the run that saw them.
+    if let Some(Redacted::Sensitive) = Redacted::of(value.marks()) {
+        text.push_str(&Redacted::Sensitive.to_string());
         return;
     }
     match value.kind() {

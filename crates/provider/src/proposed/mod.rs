@@ -22,6 +22,7 @@ pub fn proposed_new_state(block: &Block, prior: &Value, config: &Value) -> Value
 /// does not set, and with sensitive marks from the schema.
 pub fn planned_unknown(block: &Block, config: &Value) -> Value {
     let planned = merge(block, Prior::Unknown, config);
+    // Most schemas have no sensitive attributes, so the walk through the object is usually skipped.
     if planned.is_null() || !block.contains_sensitive() {
         return planned;
     }
@@ -71,6 +72,7 @@ impl<'a> Prior<'a> {
         match self {
             Self::Is(value) => match value.kind() {
                 Kind::Map(map) => map.get(key).map_or(Self::Absent, Self::of_part),
+                // A map block with dynamic attributes is represented as an object.
                 Kind::Object(object) => object.get(key).map_or(Self::Absent, Self::of_part),
                 _ => Self::Absent,
             },
@@ -81,6 +83,7 @@ impl<'a> Prior<'a> {
     /// Returns the prior value of an attribute that the configuration leaves to the provider.
     fn kept(self, attribute: &Attribute) -> Value {
         match self {
+            // An absent object has no value to keep, so the provider decides which attributes become unknown.
             Self::Absent => attribute.empty_value().clone(),
             Self::Unknown => Value::unknown(attribute.ty()),
             Self::Is(value) => value.clone(),
@@ -100,6 +103,7 @@ fn merge(block: &Block, prior: Prior<'_>, config: &Value) -> Value {
         }
     });
     let merged = block.object(parts.collect());
+    // Rebuilding an aggregate drops its own marks.
     if config.marks().is_empty() { merged } else { merged.with_marks(config.marks()) }
 }
 
@@ -255,6 +259,7 @@ fn object_holds_configured(block: &Block, value: &Value) -> bool {
     let Kind::Object(object) = value.kind() else { return false };
     block.slots().iter().zip(object.values()).any(|(slot, value)| {
         let Item::Attribute(attribute) = &slot.item else { return false };
+        // A provider may set only computed attributes, so any other value must come from a configuration.
         let own = !attribute.is_computed() && !value.is_null();
         own || slot.item.nested().is_some_and(|(nesting, block)| holds_configured(nesting, block, value))
     })

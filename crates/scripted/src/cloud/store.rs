@@ -196,6 +196,7 @@ impl Store {
     pub fn fail(&self, operation: Operation, name: &str, times: Times, moment: Moment) -> Result<(), StoreError> {
         let times = if times == Times::Once { "once" } else { "always" };
         let moment = if moment == Moment::Before { "before" } else { "after" };
+        // Appended, so that several instructions can hold at the same time.
         let lines = self.read("fail")?;
         self.write("fail", &format!("{lines}{} {name} {times} {moment}\n", operation.as_str()))
     }
@@ -242,6 +243,7 @@ impl Store {
         let name = object.name.clone();
         self.operate(Operation::Create, &name, object.endpoint.clone(), |content| {
             known(content, &object)?;
+            // Numbers are never reused, so a recreated object has another identifier.
             let count = content.created.entry(object.name.clone()).or_default();
             *count += 1;
             object.id = format!("{}#{count}", object.name);
@@ -301,15 +303,18 @@ impl Store {
         change: impl FnOnce(&mut Content) -> Result<(String, T), StoreError>,
     ) -> Result<Done<T>, StoreError> {
         let event = |number, object: &str, outcome| Event { number, operation, object: object.to_owned(), outcome };
+        // Logged before anything is checked, because the order of calls is what tests examine.
         let number = self.locked(|content| {
             content.operations += 1;
             self.log(&event(content.operations, object, Outcome::Begun))?;
             Ok(content.operations)
         })?;
         let name = object.split('#').next().unwrap_or_default();
+        // Waiting happens without the lock, so that other operations can go on.
         self.wait_as_instructed(operation, name)?;
         self.in_gate_order(operation, object, || {
             self.locked(|content| {
+                // After the wait, so that a test can still change its mind.
                 let instruction = self.take_instruction(operation, name)?;
                 let result = match instruction {
                     Some(Moment::Before) => Err(StoreError::Injected),
@@ -338,6 +343,7 @@ impl Store {
         object: &str,
         change: impl FnOnce() -> T,
     ) -> Result<T, StoreError> {
+        // Without a seed operations run as they arrive.
         let Ok(seed) = self.read("hold")?.trim().parse::<u64>() else { return Ok(change()) };
         let text = format!("{} {object}", operation.as_str());
         Ok(self.gate.pass(rank(seed, operation == Operation::Delete, &text), change))
@@ -370,6 +376,7 @@ impl Store {
     /// Runs `work` on the content while no other thread or process does, and writes what it changed.
     fn locked<T>(&self, work: impl FnOnce(&mut Content) -> Result<T, StoreError>) -> Result<T, StoreError> {
         std::fs::create_dir_all(&self.directory)?;
+        // A file lock, because the provider may run in several processes.
         let lock = File::create(self.path("lock"))?;
         lock.lock()?;
         let text = self.read("objects.json")?;
@@ -377,6 +384,7 @@ impl Store {
             true => Content::default(),
             false => serde_json::from_str(&text).map_err(|error| StoreError::Io(error.to_string()))?,
         };
+        // A failed operation writes nothing, so a refusal leaves the objects as they are.
         let result = work(&mut content)?;
         let text = serde_json::to_string_pretty(&content).map_err(|error| StoreError::Io(error.to_string()))?;
         self.write("objects.json", &text)?;
@@ -384,6 +392,7 @@ impl Store {
     }
 
     fn log(&self, event: &Event) -> Result<(), StoreError> {
+        // Appending needs no lock and survives a kill of the process.
         let mut log = OpenOptions::new().create(true).append(true).open(self.path("log"))?;
         Ok(log.write_all(format!("{event}\n").as_bytes())?)
     }

@@ -54,8 +54,10 @@ impl OrderedAddresses {
     pub fn union(&mut self, own: &[u32], lists: &[Dependencies]) -> Dependencies {
         let lists: Vec<&Arc<List>> = lists.iter().filter_map(|list| list.0.as_ref()).collect();
         let parts = match (&*lists, own) {
+            // A union with nothing else is the list itself, so both share their memory.
             ([only], []) => return Dependencies(Some(Arc::clone(only))),
             ([], _) => None,
+            // The sources are kept weakly: they shorten the journal, but must not be kept alive for it.
             _ => Some(Parts { own: own.into(), lists: lists.iter().map(|list| Arc::downgrade(list)).collect() }),
         };
         let numbers = self.paper.unite(own, lists.iter().map(|list| &*list.numbers), |number| number);
@@ -79,6 +81,7 @@ impl Default for Addresses {
 
 impl Addresses {
     fn list(self: &Arc<Self>, numbers: Arc<[u32]>, parts: Option<Parts>) -> Dependencies {
+        // An empty list needs no allocation, and most objects without dependencies share it.
         if numbers.is_empty() {
             return Dependencies::default();
         }
@@ -143,6 +146,7 @@ impl Rooms {
     }
 
     fn set(&self, number: u32, address: ConfigResource) {
+        // Shared references suffice to add an address, because readers of older lists use the table at the same time.
         let (room, at) = slot(number);
         let make = || (0..1_usize << (room as u32 + FIRST)).map(|_| OnceLock::new()).collect();
         if let Some(slot) = self.0.get(room).and_then(|found| found.get_or_init(make).get(at)) {
@@ -182,6 +186,7 @@ impl<T> ByAddress<T> {
         mut take: impl FnMut(&T),
     ) {
         let Some(list) = &list.0 else { return };
+        // Tables are told apart by their address in memory, which stays taken while the value holds the table.
         let table = Arc::as_ptr(&list.addresses).addr();
         let noted =
             self.0.entry(table).or_insert_with(|| Noted { addresses: Arc::clone(&list.addresses), values: Vec::new() });

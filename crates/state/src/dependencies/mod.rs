@@ -38,6 +38,7 @@ impl Dependencies {
     /// A list with a table of its own, in Terraform's order, each resource once.
     pub fn new(resources: impl IntoIterator<Item = ConfigResource>) -> Self {
         let mut resources: Vec<_> = resources.into_iter().collect();
+        // Terraform writes dependencies sorted by their text.
         resources.sort_by(text_order);
         resources.dedup();
         let mut table = AddressTable::default();
@@ -85,6 +86,7 @@ impl Dependencies {
 impl PartialEq for Dependencies {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
+            // Numbers of one table can be compared directly.
             (Some(one), Some(two)) if Arc::ptr_eq(&one.addresses, &two.addresses) => one.numbers == two.numbers,
             _ => self.len() == other.len() && self.iter().eq(other.iter()),
         }
@@ -120,6 +122,7 @@ impl Paper {
         let Self { united, before } = self;
         united.clear();
         united.extend_from_slice(own);
+        // Merging many lists one by one would copy the first ones again and again.
         if lists.len() > FEW {
             lists.for_each(|list| united.extend_from_slice(list));
             united.sort_unstable_by_key(|number| rank(*number));
@@ -161,6 +164,7 @@ fn merge(one: &[u32], other: &[u32], rank: impl Fn(u32) -> u32, all: &mut Vec<u3
 
 /// Compares two addresses by their text, byte by byte, without writing it: the order of dependencies in a state file.
 pub fn text_order(one: &ConfigResource, other: &ConfigResource) -> Ordering {
+    // Interned addresses are mostly the same object.
     if std::ptr::eq(one, other) {
         return Ordering::Equal;
     }
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_of_an_address_is_made_once() {
+    fn values_derived_from_an_address_are_computed_once() {
         let mut table = AddressTable::default();
         let (one, two) = (table.add("a.b".parse().unwrap()), table.add("c.d".parse().unwrap()));
         let mut known = ByAddress::default();

@@ -27,6 +27,7 @@ pub(super) fn in_turn<K: Default>(
     };
     let work = || line.work(&make);
     let helpers = match pieces {
+        // A small state is written before threads would have started.
         ..FEW => 0,
         _ => thread::available_parallelism().map_or(1, NonZero::get).min(pieces) - 1,
     };
@@ -60,12 +61,13 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Line<T> {
     fn work<K: Default>(&self, make: &impl Fn(usize, &mut K, &mut Vec<u8>)) {
         let (mut kept, mut out) = (K::default(), Vec::new());
         loop {
+            // Threads take the next piece when they are free, since pieces differ in size.
             let piece = self.given_out.fetch_add(1, Ordering::Relaxed);
             if piece >= self.pieces {
                 return;
             }
             // Should making it panic, nobody waits for it.
-            let address = ObjectAddress { line: self, piece };
+            let address = LinePosition { line: self, piece };
             out.clear();
             make(piece, &mut kept, &mut out);
             address.pass_on(&out);
@@ -78,23 +80,25 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Line<T> {
     }
 }
 
-/// The place of a piece in the line, which is left when its turn has come.
-struct ObjectAddress<'a, T: FnMut(&[u8]) -> io::Result<()>> {
+/// The position of a piece in the line, which is left when its turn has come.
+struct LinePosition<'a, T: FnMut(&[u8]) -> io::Result<()>> {
     line: &'a Line<T>,
     piece: usize,
 }
 
-impl<T: FnMut(&[u8]) -> io::Result<()>> ObjectAddress<'_, T> {
+impl<T: FnMut(&[u8]) -> io::Result<()>> LinePosition<'_, T> {
     fn pass_on(self, bytes: &[u8]) {
         let mut turn = self.line.wait_for(self.piece);
+        // After an error the remaining pieces are made but no longer passed on.
         if turn.taken.is_ok() {
             turn.taken = (turn.take)(bytes);
         }
     }
 }
 
-impl<T: FnMut(&[u8]) -> io::Result<()>> Drop for ObjectAddress<'_, T> {
+impl<T: FnMut(&[u8]) -> io::Result<()>> Drop for LinePosition<'_, T> {
     fn drop(&mut self) {
+        // Also after a panic, so that the other threads do not wait forever.
         self.line.wait_for(self.piece).next += 1;
         self.line.passed.notify_all();
     }

@@ -26,6 +26,7 @@ pub(super) struct Refused;
 pub(super) fn read_file<'a>(text: &'a str, parts: &mut impl FileParts<'a>) -> serde_json::Result<()> {
     let mut json = serde_json::Deserializer::from_str(text);
     json.deserialize_map(FileVisitor(parts))?;
+    // Anything after the document means that the file was damaged or concatenated.
     json.end()
 }
 
@@ -48,6 +49,7 @@ impl<'a, P: FileParts<'a>> Visitor<'a> for FileVisitor<'_, P> {
                 "outputs" => self.0.outputs(map.next_value()?).map_err(refused)?,
                 "resources" => map.next_value_seed(Resources(self.0))?,
                 "check_results" => self.0.check_results(map.next_value()?),
+                // Newer versions and other tools may add keys; Terraform ignores unknown ones as well.
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -75,6 +77,7 @@ impl<'a, P: FileParts<'a>> Visitor<'a> for Resources<'_, P> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
+        // `null` means no resources, like a missing member.
         Ok(())
     }
 

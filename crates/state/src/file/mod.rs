@@ -3,15 +3,12 @@
 mod in_turn;
 mod layout;
 mod legacy;
-mod members;
 mod objects;
 mod paths;
-mod problem;
 mod read;
 mod refusal;
 mod resources;
 mod write;
-mod writer_version;
 
 pub(crate) use in_turn::Take;
 pub(crate) use read::{decode_check_results, decode_outputs, parse_paths};

@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groma_address::InstanceKey;
 
-use super::members::Members;
 use super::paths;
+use super::write::Members;
 use crate::dependencies::{ByAddress, Dependencies};
 use crate::json::new_line;
 use crate::object::{ObjectRecord, ObjectStatus};

@@ -4,7 +4,7 @@ use groma_value::{Path, PathStep, Type};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::problem::PathsProblem;
+use super::refusal::PathsProblem;
 use crate::json;
 
 const ATTRIBUTE: &str = "get_attr";

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use groma_address::{AbsResource, InstanceKey, Mode, ModuleInstance};
 
 use super::in_turn::{Take, in_turn};
-use super::members::Members;
 use super::objects::{DependencyLines, write_object};
+use super::write::Members;
 use crate::json::new_line;
 use crate::model::{InstanceRecord, ResourceEntry, State};
 use crate::object::ObjectRecord;

@@ -28,7 +28,7 @@ fn text(state: &State) -> String {
 }
 
 #[test]
-fn what_terraform_wrote_is_written_back_byte_for_byte() {
+fn terraforms_files_are_written_back_byte_for_byte() {
     for fixture in [EVERYTHING, MODULES, DESTROYED] {
         assert_eq!(text(&read(fixture.as_bytes()).unwrap()), fixture);
     }
@@ -117,7 +117,7 @@ fn long_and_short_addresses_stand_in_one_list() {
 }
 
 #[test]
-fn what_opentofu_keeps_with_an_instance_is_kept() {
+fn opentofus_fields_of_an_instance_are_kept() {
     let source = with_instances(
         r#"{"index_key":"k","provider":"provider[\"registry.opentofu.org/a/b\"].x[\"e.u\"]","schema_version":0,
         "attributes":{},"depends_on":["a.c"],"skip_destroy":true}"#,
@@ -176,7 +176,7 @@ fn each_object_is_managed_by_its_own_provider_instance() {
 }
 
 #[test]
-fn a_file_that_ends_in_the_middle_is_told_apart_from_one_that_is_no_json() {
+fn truncated_file_and_invalid_json_have_different_errors() {
     let half = error(&EVERYTHING[..EVERYTHING.len() / 2]);
     assert_eq!((half.kind, &*half.summary), (StateErrorKind::Malformed, "Unsupported state file format"));
     assert!(half.detail.contains("is truncated: its JSON ends") && half.detail.contains(".backup"), "{half}");
@@ -194,7 +194,7 @@ fn a_file_that_ends_in_the_middle_is_told_apart_from_one_that_is_no_json() {
 }
 
 #[test]
-fn a_newer_format_is_refused_with_the_way_out() {
+fn newer_format_is_refused_with_advice() {
     let newer = error(r#"{"version":5,"terraform_version":"9.1.0","resources":{"other":"shape"}}"#);
     assert_eq!(newer.kind, StateErrorKind::Unsupported);
     assert!(newer.detail.contains("format version 5, which is newer than version 4"), "{newer}");
@@ -203,7 +203,7 @@ fn a_newer_format_is_refused_with_the_way_out() {
 }
 
 #[test]
-fn wrong_content_is_named_with_its_place() {
+fn invalid_content_is_reported_with_its_position() {
     let detail = |text: &str| error(text).detail;
     assert!(detail(r#"{"version":4,"serial":"x"}"#).contains("a string, expected u64 at line 1 column 25"));
     assert!(!detail(r#"{"version":4,"outputs":{"o":{"sensitive":"s3cret \", expected"}}}"#).contains("s3cret"));
@@ -231,7 +231,7 @@ fn wrong_content_is_named_with_its_place() {
 }
 
 #[test]
-fn missing_parts_mean_what_terraform_takes_them_for() {
+fn missing_parts_have_terraforms_defaults() {
     let state = read(with_instances(r#"{"index_key":2.0,"attributes":null},{"index_key":3}"#).as_bytes()).unwrap();
     assert_eq!((state.serial, &*state.lineage), (0, ""));
     let attributes = |text: &str| state.get(&text.parse().unwrap()).unwrap().current.clone().unwrap();

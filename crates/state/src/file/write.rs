@@ -7,9 +7,8 @@ use groma_address::Name;
 use groma_value::Path;
 
 use super::in_turn::Take;
-use super::members::Members;
 use super::{FORMAT_VERSION, paths, resources};
-use crate::json::write_string;
+use crate::json::{new_line, write_indented, write_string};
 use crate::model::{CheckResult, CheckStatus, OutputValue, State};
 
 /// The file's bytes for a state, as Terraform 1.15 writes them.
@@ -146,4 +145,71 @@ fn check_status(status: CheckStatus) -> &'static str {
 /// Appends a list of sensitive paths as compact JSON.
 pub(crate) fn write_paths_json(paths: &[Path], out: &mut Vec<u8>) {
     paths::write(paths, out);
+}
+
+/// Writes the members of one JSON object, or the elements of one array, each on its own line.
+pub(super) struct Members<'a> {
+    out: &'a mut Vec<u8>,
+    depth: usize,
+    empty: bool,
+    close: u8,
+}
+
+impl<'a> Members<'a> {
+    pub fn object(out: &'a mut Vec<u8>, depth: usize) -> Self {
+        out.push(b'{');
+        Self { out, depth: depth + 1, empty: true, close: b'}' }
+    }
+
+    pub fn array(out: &'a mut Vec<u8>, depth: usize) -> Self {
+        out.push(b'[');
+        Self { out, depth: depth + 1, empty: true, close: b']' }
+    }
+
+    /// Begins the next element or member.
+    pub fn next(&mut self) -> &mut Vec<u8> {
+        if !self.empty {
+            self.out.push(b',');
+        }
+        self.empty = false;
+        new_line(self.depth, self.out);
+        self.out
+    }
+
+    /// Begins a member whose name needs no escapes.
+    pub fn member(&mut self, name: &str) -> &mut Vec<u8> {
+        let out = self.next();
+        out.push(b'"');
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"\": ");
+        out
+    }
+
+    pub fn string(&mut self, name: &str, text: &str) {
+        write_string(text, self.member(name));
+    }
+
+    pub fn number(&mut self, name: &str, number: u64) {
+        write_number(number, self.member(name));
+    }
+
+    pub fn raw(&mut self, name: &str, json: &str) {
+        let depth = self.depth;
+        write_indented(json, depth, self.member(name));
+    }
+
+    /// Ends the object or the array.
+    pub fn finish(self) {
+        if !self.empty {
+            new_line(self.depth - 1, self.out);
+        }
+        self.out.push(self.close);
+    }
+}
+
+fn write_number(number: u64, out: &mut Vec<u8>) {
+    if number >= 10 {
+        write_number(number / 10, out);
+    }
+    out.push(b'0' + (number % 10) as u8);
 }

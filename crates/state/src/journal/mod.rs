@@ -4,10 +4,8 @@
 //! the disk a moment later, many records at once: see [`Journal::sync`].
 
 mod codec;
-mod follow;
 mod form;
 mod frame;
-mod known;
 mod numbered;
 mod read;
 mod record;
@@ -15,8 +13,8 @@ mod sealing;
 mod syncing;
 mod writer;
 
-pub(crate) use follow::Follower;
 pub(crate) use read::Damage;
+pub(crate) use read::Follower;
 pub(crate) use read::{Event, Recovered, Snapshot, recover};
 pub use record::{Begin, CreateRequest, Operation, Outcome};
 pub(crate) use record::{Finished, ObjectAddress, RunHeader};

@@ -1,18 +1,23 @@
 //! The reading side: what an interrupted run has left.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 use groma_address::Name;
+use groma_encryption::Keyring;
 
 use super::frame::{Frame, Frames};
 use super::numbered::Numbered;
 use super::record::{Begin, Finished, ObjectAddress, Record, RunHeader};
+use super::sealing::{KEY, SEALED, SEALED_MAGIC};
 use super::{MAGIC, form};
 use crate::content::Content;
 use crate::error::StateError;
 use crate::file::{decode_check_results, decode_outputs};
 use crate::model::{CheckResult, OutputValue};
+use crate::storage::Storage;
 
 /// One thing that happened, in the order in which it did.
 #[derive(Debug)]
@@ -94,6 +99,7 @@ pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
         };
         match understood {
             Some(()) => {}
+            // Records behind damage may refer to unreadable ones; they are counted instead of ending the recovery.
             None if !reader.damage.is_none() => reader.damage.records += 1,
             // Whole by its checksum, and still not understood: newer than this program, and not to be passed over.
             None => return Err(unknown_record()),
@@ -109,6 +115,7 @@ pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
         events: reader.events,
         snapshot: reader.snapshot,
         later: reader.later,
+        // In the order in which the calls began, so that they are repeated in this order.
         in_flight: reader.in_flight.into_values().map(|begin| *begin).collect(),
         end: frames.end(),
         base: reader.base,
@@ -171,6 +178,7 @@ impl Reader {
         match record {
             Record::Run(header) => {
                 self.header = Some(header);
+                // The state file contains everything before a new run, except calls in flight.
                 self.events.clear();
                 self.later.clear();
                 self.snapshot = None;
@@ -186,6 +194,7 @@ impl Reader {
             Record::Union { number, own, lists } => self.numbered.add_union(number, &own, &lists)?,
             Record::Begin(begin) => {
                 let object_address = (begin.address.clone(), begin.deposed.clone());
+                // A repeated call replaces the earlier one at the same address.
                 self.settle(&object_address);
                 self.positions.insert(object_address, self.begun);
                 self.in_flight.insert(self.begun, begin);
@@ -200,6 +209,7 @@ impl Reader {
                 self.push(Event::Outputs(decode_outputs(outputs).ok()?, decode_check_results(check_results).ok()?));
             }
             Record::Snapshot { lineage, serial, bytes } => {
+                // The snapshot contains all events so far; only later ones have to be folded in.
                 self.events.append(&mut self.later);
                 let (lineage, bytes) = (lineage.to_owned(), bytes.to_vec());
                 self.snapshot = Some(Snapshot { lineage, serial, bytes, is_written: false });
@@ -211,13 +221,16 @@ impl Reader {
             }
             Record::Written => match &mut self.snapshot {
                 Some(snapshot) => snapshot.is_written = true,
+                // Without a snapshot the last checkpoint is what reached the file.
                 None => self.resolved = self.in_checkpoint,
             },
             Record::Lost(range) => {
                 self.numbered.allow_gaps(range.end.saturating_sub(range.start));
+                // An empty range stands for an encrypted record whose key could not be read.
                 if range.is_empty() { self.damage.records += 1 } else { self.damage.bytes.push(range) }
             }
             Record::Accepted => {
+                // The losses were accepted, so objects without dependencies are not reported again.
                 self.numbered.take_missing_lists();
                 (self.damage, self.without_dependencies) = (Damage::default(), 0);
             }
@@ -256,5 +269,55 @@ impl Damage {
     /// The number of unreadable bytes.
     pub fn length(&self) -> u64 {
         self.bytes.iter().map(|range| range.end - range.start).sum()
+    }
+}
+
+/// Follows the records of the run that writes a journal, from a thread of the same process.
+pub(crate) struct Follower {
+    storage: Arc<dyn Storage>,
+    position: u64,
+    keyring: Option<Arc<Keyring>>,
+    reader: Reader,
+}
+
+impl Follower {
+    pub(super) fn new(storage: Arc<dyn Storage>, position: u64, keyring: Option<Arc<Keyring>>) -> Self {
+        Self { storage, position, keyring, reader: Reader::default() }
+    }
+
+    /// Returns what happened up to `end`, where a record ends, since the last call.
+    ///
+    /// # Errors
+    /// The file cannot be read, or was changed by another process.
+    pub fn read_to(&mut self, end: u64) -> io::Result<Vec<Event>> {
+        let length = usize::try_from(end.saturating_sub(self.position)).map_err(io::Error::other)?;
+        let mut bytes = vec![0; length];
+        if self.storage.read_at(&mut bytes, self.position)? < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        // Only a reader that starts at the beginning of the file meets its header.
+        let magics = [SEALED_MAGIC, MAGIC].into_iter().filter(|_| self.position == 0);
+        let start = magics.filter(|magic| bytes.starts_with(magic)).map(<[u8]>::len).next().unwrap_or_default();
+        self.take_frames(&bytes, start)?;
+        self.position = end;
+        Ok(self.reader.drain())
+    }
+
+    fn take_frames(&mut self, bytes: &[u8], start: usize) -> io::Result<()> {
+        for frame in Frames::new(bytes, start) {
+            // The writer is this process, so damage means that another process has changed the file.
+            let Frame::Whole(payload) = frame else { return Err(io::ErrorKind::InvalidData.into()) };
+            match (payload.split_first(), &self.keyring) {
+                // Keys are known from the writer already.
+                (Some((&KEY, _)), _) => {}
+                (Some((&SEALED, sealed)), Some(keyring)) => {
+                    let (_, records) = keyring.open(sealed).ok_or(io::ErrorKind::InvalidData)?;
+                    let start = if records.starts_with(MAGIC) { MAGIC.len() } else { 0 };
+                    self.take_frames(&records, start)?;
+                }
+                _ => self.reader.read(payload).ok_or(io::ErrorKind::InvalidData)?,
+            }
+        }
+        Ok(())
     }
 }

@@ -39,10 +39,12 @@ impl Seal {
 
     /// Encodes `records` for writing at `end` of the file.
     pub(super) fn bytes<'a>(&self, end: u64, records: &'a [u8]) -> Result<Cow<'a, [u8]>, StateError> {
+        // The usual case costs no copy.
         if !self.is_news && self.keyring.is_none() {
             return Ok(Cow::Borrowed(records));
         }
         let mut bytes = Vec::with_capacity(records.len() + 64);
+        // The header is written once, with the first records under a new key.
         if self.is_news {
             if end == 0 {
                 bytes.extend_from_slice(SEALED_MAGIC);
@@ -132,8 +134,10 @@ struct Opener<'a> {
 impl Opener<'_> {
     fn take(&mut self, payload: &[u8]) -> Result<(), StateError> {
         match payload.split_first() {
+            // Empty metadata announces that the following records are in plaintext.
             Some((&KEY, [])) => self.keyring = None,
             Some((&KEY, notes)) => {
+                // Without a configured encryption the records of the interrupted run would be lost silently.
                 let encryption = self.encryption.ok_or_else(without_encryption)?;
                 self.keyring = Some(encryption.chunk_keyring(notes).map_err(failed)?);
             }
@@ -162,6 +166,7 @@ impl Opener<'_> {
 /// Whether a frame holds key metadata. Reads only the lengths of frames, because most journals have none.
 fn has_key(mut content: &[u8]) -> bool {
     while let Some(payload) = frame::leap(&mut content) {
+        // A journal can change between plaintext and encryption several times, so all frames are looked through.
         if payload.first() == Some(&KEY) {
             return true;
         }

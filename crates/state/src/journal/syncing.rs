@@ -52,6 +52,7 @@ impl Syncing {
             return self.shared.sync();
         }
         let mut state = self.shared.lock();
+        // A thread that already has something to do needs no second notice.
         if !state.dirty {
             state.dirty = true;
             self.shared.wake.notify_all();
@@ -69,6 +70,7 @@ impl Syncing {
 
     /// Syncs the file, and returns a failure since the last call.
     pub fn now(&self) -> io::Result<()> {
+        // This call covers all earlier writes, so the thread need not repeat them.
         self.shared.lock().dirty = false;
         self.shared.sync();
         match self.shared.lock().failure.take() {
@@ -82,6 +84,7 @@ impl Drop for Syncing {
     fn drop(&mut self) {
         self.shared.lock().stop = true;
         self.shared.wake.notify_all();
+        // The thread flushes what is left before it ends.
         if let Some(thread) = self.thread.take() {
             // It only ends by returning; if it panicked there is nothing left to wait for.
             let _ = thread.join();
@@ -98,6 +101,7 @@ impl Shared {
                 .wait_while(waiting, |state| !state.dirty && !state.stop)
                 .unwrap_or_else(PoisonError::into_inner);
             if !state.stop {
+                // Records of many calls arrive within this time and share one flush.
                 let (after, _) = self
                     .wake
                     .wait_timeout_while(state, GROUP_DELAY, |state| !state.stop && !state.hurry)
@@ -106,6 +110,7 @@ impl Shared {
             }
             state.hurry = false;
             let (dirty, stop) = (std::mem::take(&mut state.dirty), state.stop);
+            // Writers must not wait for the disk while the lock is held.
             drop(state);
             if dirty {
                 self.sync();
@@ -117,8 +122,10 @@ impl Shared {
     }
 
     fn sync(&self) {
+        // The directory entry of a new file is part of what has to survive.
         self.name.call_once(|| sync_folder(&self.path));
         if let Err(error) = self.storage.sync() {
+            // The first failure explains the later ones.
             self.lock().failure.get_or_insert(error);
         }
     }

@@ -74,8 +74,8 @@ fn finish(journal: &Journal, text: &str, id: &str) {
 }
 
 /// What happened, as `address id` or `address gone`.
-fn told(events: &[Event]) -> Vec<String> {
-    let tell = |event: &Event| match event {
+fn described(events: &[Event]) -> Vec<String> {
+    let describe = |event: &Event| match event {
         Event::Finished(finished) => match &finished.outcome {
             Outcome::Present(object) => {
                 format!("{} {}", finished.object_address.0, object.id_json().unwrap_or_default())
@@ -84,11 +84,11 @@ fn told(events: &[Event]) -> Vec<String> {
         },
         Event::Outputs(outputs, _) => format!("{} outputs", outputs.len()),
     };
-    events.iter().map(tell).collect()
+    events.iter().map(describe).collect()
 }
 
 #[test]
-fn what_is_noted_is_read_with_every_detail() {
+fn records_are_read_back_completely() {
     let file = Faulty::default();
     let journal = start(&file);
     let mut full = object("i-1");
@@ -119,7 +119,7 @@ fn what_is_noted_is_read_with_every_detail() {
 }
 
 #[test]
-fn an_object_is_noted_with_the_provider_instance_that_made_it() {
+fn object_is_recorded_with_its_provider_instance() {
     let file = Faulty::default();
     let journal = start(&file);
     let instance = provider().instance("west".into());
@@ -145,7 +145,7 @@ fn chain(length: u32) -> Vec<Dependencies> {
 }
 
 #[test]
-fn lists_that_are_put_together_from_others_are_noted_so() {
+fn unions_of_lists_are_recorded_as_unions() {
     let lists = chain(400);
     // Some objects are changed first, and what one of them depends on is not changed at all.
     let order = (200..400).chain((0..200).filter(|number| *number != 50));
@@ -199,7 +199,7 @@ fn a_call_is_in_flight_until_its_result_is_noted() {
     journal.resolved(&address("x.c"), None).unwrap();
     let found = read(&file);
     assert_eq!(found.in_flight.iter().map(|begin| begin.address.to_string()).collect::<Vec<_>>(), ["x.a"]);
-    assert_eq!(told(&found.events), ["x.b \"b\""]);
+    assert_eq!(described(&found.events), ["x.b \"b\""]);
 }
 
 #[test]
@@ -210,17 +210,17 @@ fn a_fold_forgets_what_happened_but_not_what_is_in_flight() {
     finish(&journal, "x.b", "b");
     journal.snapshot("line", 5, &[b"{", b"}"]).unwrap();
     let found = read(&file);
-    assert_eq!(told(&found.events), ["x.b \"b\""]);
+    assert_eq!(described(&found.events), ["x.b \"b\""]);
     let snapshot = found.snapshot.as_ref().unwrap();
     assert_eq!((&*snapshot.lineage, snapshot.serial, &*snapshot.bytes), ("line", 5, &b"{}"[..]));
     finish(&journal, "x.c", "c");
-    assert_eq!(told(&read(&file).later), ["x.c \"c\""]);
+    assert_eq!(described(&read(&file).later), ["x.c \"c\""]);
     journal.start_run(&RunHeader { serial: 5, ..header() }).unwrap();
     assert!(read(&file).is_folded());
     finish(&journal, "x.d", "d");
     let found = read(&file);
     assert_eq!(found.header.serial, 5);
-    assert_eq!(told(&found.events), ["x.d \"d\""]);
+    assert_eq!(described(&found.events), ["x.d \"d\""]);
     assert_eq!(found.in_flight, [begin("x.a")]);
 }
 
@@ -234,14 +234,14 @@ fn the_next_run_continues_after_a_torn_record() {
     drop(journal);
     file.0.lock().unwrap().bytes.truncate(whole + 5);
     let found = read(&file);
-    assert_eq!((found.end, told(&found.events)), (whole as u64, vec!["x.a \"a\"".to_owned()]));
+    assert_eq!((found.end, described(&found.events)), (whole as u64, vec!["x.a \"a\"".to_owned()]));
     let journal = resume(Arc::new(file.clone()), Some(&found));
     finish(&journal, "x.c", "c");
-    assert_eq!(told(&read(&file).events), ["x.c \"c\""]);
+    assert_eq!(described(&read(&file).events), ["x.c \"c\""]);
 }
 
 #[test]
-fn a_full_disk_stops_new_calls_and_loses_no_result_that_is_noted_later() {
+fn full_disk_stops_new_calls_and_keeps_the_results_of_running_ones() {
     let complete = Faulty::default();
     let journal = start(&complete);
     let before = complete.bytes().len();
@@ -258,7 +258,7 @@ fn a_full_disk_stops_new_calls_and_loses_no_result_that_is_noted_later() {
         finish(&journal, "x.b", "b");
         journal.begin(&begin("x.c")).unwrap();
         let found = read(&file);
-        assert_eq!(told(&found.events), ["x.b \"b\""]);
+        assert_eq!(described(&found.events), ["x.b \"b\""]);
         assert_eq!(found.in_flight, [begin("x.c")]);
     }
 }
@@ -297,7 +297,7 @@ fn records_reach_the_disk_without_waiting_for_each_other() {
 }
 
 #[test]
-fn a_journal_that_was_given_room_is_continued_where_its_records_end() {
+fn preallocated_journal_continues_after_its_last_record() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal");
     let open = || std::fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
@@ -311,7 +311,7 @@ fn a_journal_that_was_given_room_is_continued_where_its_records_end() {
     assert_eq!(found.events.len(), 20_000);
     let journal = resume(Arc::new(open()), Some(&found));
     finish(&journal, "x.b", "b");
-    assert_eq!(told(&recover(&std::fs::read(&path).unwrap()).unwrap().unwrap().events), ["x.b \"b\""]);
+    assert_eq!(described(&recover(&std::fs::read(&path).unwrap()).unwrap().unwrap().events), ["x.b \"b\""]);
 }
 
 #[test]
@@ -369,8 +369,8 @@ fn damaged_byte_costs_at_most_its_own_record_and_is_reported() {
             assert_eq!(found.damage.bytes.len(), 1, "byte {at}: {:?}", found.damage);
             let range = &found.damage.bytes[0];
             assert!(range.contains(&(at as u64)), "byte {at}: {range:?}");
-            let lost = (whole.events.len() + whole.in_flight.len()) - (found.events.len() + found.in_flight.len());
-            assert!(lost <= 1, "byte {at}: {lost} lost");
+            let missing = (whole.events.len() + whole.in_flight.len()) - (found.events.len() + found.in_flight.len());
+            assert!(missing <= 1, "byte {at}: {missing} lost");
             for event in &found.events {
                 let Event::Finished(finished) = event else { panic!("{event:?}") };
                 assert_eq!(finished.provider, provider(), "byte {at}");
@@ -421,7 +421,7 @@ proptest! {
         for cut in marks[0].0..=bytes.len() {
             let found = recover(&bytes[..cut]).unwrap().unwrap();
             let expected = &marks.iter().rfind(|(end, _)| *end <= cut).unwrap().1;
-            prop_assert_eq!(&told(&found.events), expected);
+            prop_assert_eq!(&described(&found.events), expected);
         }
     }
 

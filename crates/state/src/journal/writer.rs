@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foldhash::fast::RandomState;
 use groma_address::{ProviderConfig, ResourceInstance};
 
-use super::follow::Follower;
 use super::form::{self, Numbers};
-use super::known::Known;
+use super::numbered::Known;
+use super::read::Follower;
 use super::record::{Begin, ObjectAddress, Outcome, RunHeader};
 use super::sealing::Seal;
 use super::syncing::Syncing;
@@ -104,6 +104,7 @@ impl Journal {
     /// Returns a reader of all records that follow.
     pub(crate) fn follow(&self) -> Follower {
         let writer = self.lock();
+        // With the keyring of this moment, since records before it may use another one.
         Follower::new(self.storage.clone(), writer.end, writer.seal.keyring())
     }
 
@@ -149,12 +150,14 @@ impl Journal {
     /// # Errors
     /// Fails if the record cannot be written. The provider must not be called then.
     pub fn begin(&self, begin: &Begin) -> Result<(), StateError> {
+        // Before the call: afterwards a full disk could no longer prevent the loss of its result.
         self.reserve_result(begin)?;
         self.append(|known, out| {
             let numbers =
                 Numbers { provider: known.provider(&begin.provider, out), list: known.list(&begin.dependencies, out) };
             frame::append(out, |out| form::encode_begin(begin, &numbers, out));
         })?;
+        // Only now, because a call whose record failed is never made.
         self.lock().in_flight.insert((begin.address.clone(), begin.deposed.clone()));
         Ok(())
     }
@@ -181,11 +184,13 @@ impl Journal {
             frame::append(out, |out| form::encode_finished(object_address, before, &outcome, &numbers, out));
         })?;
         let mut writer = self.lock();
+        // The longest result so far predicts the size of the next ones.
         writer.longest = writer.longest.max(writer.buffer.len() as u64);
         if !writer.in_flight.is_empty() {
             writer.in_flight.remove(&(address.clone(), deposed.cloned()));
         }
         if let Some(notify) = writer.on_next_result.take() {
+            // The notification may use the journal again, so the lock is released first.
             drop(writer);
             notify();
         }
@@ -244,6 +249,7 @@ impl Journal {
 
     /// Notes that the user has accepted the loss of what cannot be read before.
     pub(crate) fn accept_damage(&self) -> Result<(), StateError> {
+        // The damage stays in the file; the record tells later readers that it was accepted.
         self.append(|_, out| frame::append(out, form::encode_accepted))
     }
 
@@ -277,6 +283,7 @@ impl Journal {
         let mut writer = self.lock();
         let start = writer.end;
         let parts = [&header[..]].into_iter().chain(parts);
+        // Parts are written one by one, because a copy of a large state would double the memory.
         if writer.seal.is_clear() {
             for part in parts {
                 self.write(&mut writer, part, start)?;
@@ -293,6 +300,7 @@ impl Journal {
     fn reserve_result(&self, begin: &Begin) -> Result<(), StateError> {
         let mut writer = self.lock();
         let request = begin.request.as_ref().map_or(0, |request| request.planned_state.len() + request.config.len());
+        // A result can be larger than its request, by computed attributes and their text form.
         let result = RESULT.max(2 * writer.longest).max(4 * request as u64);
         let needed = writer.end + result * (writer.in_flight.len() as u64 + 1);
         if needed <= writer.reserved {
@@ -321,6 +329,7 @@ impl Journal {
         writer.buffer = buffer;
         match result {
             Ok(()) => self.syncing.soon(),
+            // The numbers were assigned in a buffer that was not written, so later records must not use them.
             Err(_) => writer.known.forget(texts, lists),
         }
         result
@@ -337,6 +346,7 @@ impl Journal {
     /// Writes at the end; after a failure the end is `start`, and what follows it is no record.
     fn write(&self, writer: &mut Writer, bytes: &[u8], start: u64) -> Result<(), StateError> {
         if writer.is_torn {
+            // The remains of a failed write are cut off before anything follows them.
             self.storage.set_length(writer.end).map_err(|error| self.failure("write", &error))?;
             writer.is_torn = false;
         }
@@ -351,6 +361,7 @@ impl Journal {
             }
             Err(error) => {
                 writer.end = start;
+                // A window is no longer trusted after a failure; the next write maps a new one.
                 writer.window = None;
                 (writer.lacks_records, writer.reserved) = (true, 0);
                 // A part of a record must not follow shorter ones. If it cannot be cut off now, the next record does.
@@ -396,6 +407,7 @@ impl Writer {
         if self.window.as_mut().is_some_and(|window| window.put(bytes, self.end)) {
             return true;
         }
+        // The window is full; a new one begins where the records end.
         self.window = None;
         // On a disk that is nearly full it may be longer without there being a window.
         self.is_stretched = true;

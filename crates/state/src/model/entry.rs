@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use groma_address::{AbsResource, InstanceKey, ProviderConfig, ResourceInstance};
+use groma_address::{AbsResource, InstanceKey, Name, ProviderConfig, ResourceInstance};
+use groma_value::{Type, Value};
 
 use crate::object::{DeposedKey, ObjectRecord};
 
@@ -72,6 +73,7 @@ impl ResourceEntry {
         match &mut self.instances {
             Instances::Many(map) => map.remove(key),
             Instances::One(own, _) if own != key => None,
+            // A removed last instance leaves an empty map, so that the entry can be reused or dropped by the caller.
             one @ Instances::One(..) => match std::mem::replace(one, Instances::Many(BTreeMap::new())) {
                 Instances::One(_, record) => Some(record),
                 Instances::Many(_) => None,
@@ -86,6 +88,7 @@ impl ResourceEntry {
         {
             self.insert(key.clone(), InstanceRecord::default());
         }
+        // Back to the form without a map, which most resources use.
         if matches!(&self.instances, Instances::Many(map) if map.is_empty()) {
             self.instances = Instances::One(key.clone(), InstanceRecord::default());
         }
@@ -130,6 +133,7 @@ impl ResourceEntry {
     }
 
     pub(super) fn objects_mut(&mut self) -> impl Iterator<Item = &mut Arc<ObjectRecord>> {
+        // Two iterator types need a box here; the method is used only for rare changes of a whole state.
         let records: Box<dyn Iterator<Item = &mut InstanceRecord>> = match &mut self.instances {
             Instances::One(_, record) => Box::new(std::iter::once(record)),
             Instances::Many(records) => Box::new(records.values_mut()),
@@ -189,4 +193,54 @@ impl<'a> InstanceView<'a> {
     pub fn address(&self) -> ResourceInstance {
         self.resource.instance(self.key.clone())
     }
+}
+
+/// The value of a root module output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputValue {
+    /// The value, without marks.
+    pub value: Value,
+    /// The type of the value.
+    pub ty: Type,
+    /// Whether it must not be shown.
+    pub sensitive: bool,
+    /// OpenTofu's note that the output is deprecated.
+    pub deprecated: Option<Name>,
+}
+
+/// The results of the conditions of one checkable object in the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckResult {
+    /// `resource`, `output`, `check` or `var`.
+    pub object_kind: String,
+    /// Its address as written.
+    pub config_addr: String,
+    /// All its instances together.
+    pub status: CheckStatus,
+    /// Its instances; none when they are not known.
+    pub objects: Option<Vec<CheckedObject>>,
+}
+
+/// The results of the conditions of one instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedObject {
+    /// The address of the instance.
+    pub object_addr: String,
+    /// Whether the conditions hold.
+    pub status: CheckStatus,
+    /// The error messages of the failed conditions.
+    pub failure_messages: Vec<String>,
+}
+
+/// The status of conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckStatus {
+    /// All conditions hold.
+    Pass,
+    /// One does not hold.
+    Fail,
+    /// One could not be evaluated.
+    Error,
+    /// The result is not known yet.
+    Unknown,
 }

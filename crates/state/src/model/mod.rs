@@ -1,19 +1,18 @@
 //! State in memory: a record for each instance.
 
 mod entry;
-mod providers;
-mod results;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, btree_map};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use groma_address::{
     AbsResource, ConfigResource, InstanceKey, Name, ProviderAddress, ProviderConfig, ResourceInstance,
 };
 
-pub use self::entry::{InstanceRecord, InstanceView, ResourceEntry};
-use self::providers::KnownProviders;
-pub use self::results::{CheckResult, CheckStatus, CheckedObject, OutputValue};
+pub use self::entry::{
+    CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry,
+};
 use crate::dependencies::Dependencies;
 use crate::object::{DeposedKey, ObjectRecord};
 use crate::random::uuid;
@@ -48,6 +47,7 @@ pub struct State {
 impl State {
     /// An empty state with a new lineage.
     pub fn new(terraform_version: impl Into<String>) -> Self {
+        // A new lineage, so that this state is never mistaken for a version of another one.
         Self { lineage: uuid(), terraform_version: terraform_version.into(), ..Self::default() }
     }
 
@@ -109,6 +109,8 @@ impl State {
         provider: &ProviderConfig,
         object: Arc<ObjectRecord>,
     ) -> Option<Arc<ObjectRecord>> {
+        // Terraform has no provider keys in states, so only an object of a keyed provider stores one (as OpenTofu
+        // does).
         let object = match &provider.key {
             InstanceKey::None => object.managed_by(None),
             _ => object.managed_by(Some(&self.providers.shared(provider))),
@@ -126,6 +128,7 @@ impl State {
 
     /// Takes in the objects of `other`, which this state does not have.
     pub fn absorb(&mut self, other: Self) {
+        // Usually the run began without objects, and then nothing has to be merged.
         if self.resources.is_empty() {
             (self.resources, self.instances, self.providers) = (other.resources, other.instances, other.providers);
             return;
@@ -152,6 +155,7 @@ impl State {
             None => record.current.take(),
             Some(key) => record.deposed.remove(key),
         }?;
+        // Terraform removes instances without objects, and expects none of them in a state.
         if record.is_empty() {
             self.remove_instance(address);
         }
@@ -174,6 +178,7 @@ impl State {
         let record = self.record_mut(address)?;
         let object = record.current.take()?;
         let mut key = DeposedKey::generate();
+        // A key is random and short, so a collision within one instance is possible.
         while record.deposed.contains_key(&key) {
             key = DeposedKey::generate();
         }
@@ -185,6 +190,7 @@ impl State {
     ///
     /// Returns whether it did: there is such an object, and no current one.
     pub fn restore(&mut self, address: &ResourceInstance, key: &DeposedKey) -> bool {
+        // A new current object exists if the replacement succeeded after all; then the old one stays deposed.
         let Some(record) = self.record_mut(address).filter(|record| record.current.is_none()) else { return false };
         record.current = record.deposed.remove(key);
         record.current.is_some()
@@ -194,9 +200,11 @@ impl State {
     ///
     /// Returns whether it did: there is such an instance, and none at the other address.
     pub fn rename(&mut self, from: &ResourceInstance, to: &ResourceInstance) -> bool {
+        // An occupied target is a conflict of moves, which the caller reports.
         if self.get(to).is_some() {
             return false;
         }
+        // Read before the removal, which may delete the last entry that names the provider.
         let Some(provider) = self.provider(from, None).cloned() else { return false };
         let Some(record) = self.remove_instance(from) else { return false };
         self.ensure_resource(to.abs_resource(), &provider).insert(to.key.clone(), record);
@@ -209,6 +217,7 @@ impl State {
         // Objects that lie side by side mostly have one list.
         let mut last: Option<(Dependencies, Dependencies)> = None;
         for object in self.resources.values_mut().flat_map(ResourceEntry::objects_mut) {
+            // Objects share their lists, so a comparison of pointers finds nearly all equal ones.
             if let Some((_, new)) = last.as_ref().filter(|(old, _)| old.is_same_list(&object.dependencies)) {
                 Arc::make_mut(object).dependencies = new.clone();
             } else if object.dependencies.iter().any(|dependency| names.contains_key(dependency)) {
@@ -232,6 +241,7 @@ impl State {
         let Some(mut entry) = self.resources.remove(resource) else { return false };
         let providers = &mut self.providers;
         let mut other =
+            // The module and the alias stay the same: only the source address of the provider changes.
             |known: &ProviderConfig| providers.shared(&ProviderConfig { provider: provider.clone(), ..known.clone() });
         entry.provider = other(&entry.provider);
         for object in entry.objects_mut() {
@@ -251,12 +261,14 @@ impl State {
             btree_map::Entry::Vacant(entry) => {
                 let provider = match provider.key {
                     InstanceKey::None => providers.shared(provider),
+                    // Resources are written with the provider block; the instance is stored with each object.
                     _ => providers.shared(&provider.block()),
                 };
                 entry.insert(ResourceEntry::empty(provider))
             }
             btree_map::Entry::Occupied(entry) => {
                 let entry = entry.into_mut();
+                // The newest record decides, as in Terraform, which writes one provider for each resource.
                 if provider.key.is_none() && *entry.provider != *provider {
                     entry.provider = providers.shared(provider);
                 }
@@ -267,6 +279,32 @@ impl State {
 
     fn record_mut(&mut self, address: &ResourceInstance) -> Option<&mut InstanceRecord> {
         self.resources.get_mut(&address.abs_resource())?.get_mut(&address.key)
+    }
+}
+
+/// The provider configurations that the objects of a state have been managed by: one copy of each, which they share.
+#[derive(Debug, Default)]
+struct KnownProviders(HashSet<Arc<ProviderConfig>, RandomState>);
+
+impl KnownProviders {
+    /// The copy that everything in the state has of a configuration.
+    fn shared(&mut self, provider: &ProviderConfig) -> Arc<ProviderConfig> {
+        if let Some(shared) = self.0.get(provider) {
+            return Arc::clone(shared);
+        }
+        let shared = Arc::new(provider.clone());
+        self.0.insert(Arc::clone(&shared));
+        shared
+    }
+
+    /// Provider configurations that are instances of a block with `for_each`.
+    fn instances(&self) -> impl Iterator<Item = &ProviderConfig> {
+        self.0.iter().map(|provider| &**provider).filter(|provider| !provider.key.is_none())
+    }
+
+    /// Takes in those of another state.
+    fn absorb(&mut self, other: Self) {
+        self.0.extend(other.0);
     }
 }
 

@@ -66,7 +66,7 @@ fn a_moved_instance_keeps_its_objects_and_its_provider() {
 }
 
 #[test]
-fn what_objects_depend_on_may_be_called_otherwise() {
+fn recorded_dependencies_can_be_renamed() {
     let mut state = State::new("1.15.5");
     let resource = |text: &str| address(text).config_resource();
     let on = |list: &[&str]| {
@@ -80,17 +80,17 @@ fn what_objects_depend_on_may_be_called_otherwise() {
     state.insert(&address("x.c"), None, &provider(), on(&["x.other"]));
     let names = BTreeSet::from([resource("x.new"), resource("module.m.x.split")]);
     state.rename_dependencies(&HashMap::from([(resource("x.old"), names)]));
-    let told = |text: &str| {
+    let described = |text: &str| {
         let object = state.object(&address(text), None).unwrap();
         object.dependencies.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(told("x.a"), "module.m.x.split x.new x.other");
-    assert_eq!(told("x.b"), told("x.a"));
-    assert_eq!(told("x.c"), "x.other");
+    assert_eq!(described("x.a"), "module.m.x.split x.new x.other");
+    assert_eq!(described("x.b"), described("x.a"));
+    assert_eq!(described("x.c"), "x.other");
 }
 
 #[test]
-fn objects_that_are_taken_in_keep_the_provider_instance_that_manages_them() {
+fn refreshed_objects_keep_their_provider_instance() {
     let alias = ProviderConfig { alias: Some("each".into()), ..provider() };
     let manager = alias.instance(InstanceKey::String("a".into()));
     let (mut state, mut made) = (State::new("1.15.5"), State::new("1.15.5"));

@@ -1,24 +1,27 @@
 //! Opening a state file: results of an interrupted run are folded in.
 
-use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+use std::{fs, thread};
 
 use groma_diagnostics::Diagnostics;
 
 use super::checkpoint::LAG;
-use super::consistent::Found;
 use super::disk::Disk;
-use super::left::AcceptedDamage;
+use super::left::{AcceptedDamage, Left, read_journal};
 use super::local::{LocalStore, Opened};
 use super::lock::{HeldLock, Locking};
-use super::open::{make_private, read_if_there, refuse_stream};
+use super::open::{is_locked, is_stream, make_private, read_if_there, refuse_stream};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
-use crate::content::{Content, replace_content};
+use crate::content::{Content, is_unfinished, replace_content};
 use crate::error::StateError;
 use crate::file;
+use crate::journal::Recovered;
 use crate::model::State;
 use crate::random::random_bits;
+use crate::storage::Storage;
 
 impl LocalStore {
     /// Opens the state: takes the lock, reads the file, and folds in what an interrupted run has left.
@@ -124,4 +127,65 @@ impl LocalStore {
         let aside = suffixed(&path, &format!(".{:08x}", random_bits() >> 32));
         fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))
     }
+}
+
+/// The content of a state file and of its journal, as they were at one moment.
+pub(super) struct Found {
+    pub bytes: Vec<u8>,
+    pub left: Left,
+    pub journal: Option<Recovered>,
+    /// Whether another process is at work on them.
+    pub is_in_use: bool,
+}
+
+/// The number of attempts to read files that another process is writing, and the pause between them.
+const ATTEMPTS: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
+
+impl Found {
+    /// Reads both. Under the lock nobody writes them meanwhile.
+    pub fn read(paths: &StatePaths, lock: Option<&HeldLock>) -> Result<Self, StateError> {
+        if let Some(lock) = lock {
+            let bytes = if paths.read == paths.write && !is_stream(&paths.read) {
+                lock.file.read_all().map_err(|error| StateError::io("read", &paths.read, &error))?
+            } else {
+                read_if_there(&paths.read)?.unwrap_or_default()
+            };
+            let (left, journal) = read_journal(paths)?;
+            return Ok(Self { bytes, left, journal, is_in_use: false });
+        }
+        Self::read_without_lock(paths)
+    }
+
+    /// Reads both again and again until nothing changes in between.
+    ///
+    /// Without a writer that is at once. With one a half-written content lasts as long as copying it does.
+    fn read_without_lock(paths: &StatePaths) -> Result<Self, StateError> {
+        // What a pipe has is there once.
+        if is_stream(&paths.read) {
+            let bytes = read_if_there(&paths.read)?.unwrap_or_default();
+            let (left, journal) = read_journal(paths)?;
+            return Ok(Self { bytes, left, journal, is_in_use: false });
+        }
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let before = stamp(&paths.read);
+            let bytes = read_if_there(&paths.read)?.unwrap_or_default();
+            let journal = read_journal(paths);
+            let is_in_use = is_locked(&paths.write);
+            let is_whole = journal.is_ok() && !is_unfinished(&bytes) && before == stamp(&paths.read);
+            if is_whole || !is_in_use || attempt == ATTEMPTS {
+                let (left, journal) = journal?;
+                return Ok(Self { bytes, left, journal, is_in_use });
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// The attributes of a file that change when it is written.
+fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let known = fs::metadata(path).ok()?;
+    Some((known.len(), known.modified().ok()?))
 }

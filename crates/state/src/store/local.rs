@@ -7,12 +7,12 @@ use std::time::Duration;
 use groma_diagnostics::Diagnostics;
 
 use super::checkpoint::{Checkpoints, Start, Target};
-use super::difference::note_difference;
 use super::disk::Disk;
 use super::left::Left;
 use super::lock::HeldLock;
 use super::open::{is_at, open_private, read_if_there, refuse_stream};
 use super::paths::StatePaths;
+use super::reconcile::note_difference;
 use super::sealed::clear;
 use crate::content::Content;
 use crate::error::StateError;

@@ -1,17 +1,16 @@
 //! The lock that keeps two runs, of Groma or of Terraform, off the same state file.
 
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
+use std::{io, thread};
 
 use serde::{Deserialize, Serialize};
+use time::UtcDateTime;
 
 use super::open::{is_at, open_private, try_lock};
 use super::paths::{StatePaths, behind_links};
-use super::time::rfc3339;
 use crate::error::{StateError, StateErrorKind};
 use crate::random::uuid;
 use crate::storage::Storage;
@@ -173,9 +172,19 @@ fn read_info(path: &Path) -> Option<LockInfo> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
+/// `2026-01-31T12:34:56.123456789Z`.
+pub(super) fn rfc3339(moment: SystemTime) -> String {
+    let moment = UtcDateTime::from(moment);
+    let (year, month, day) = moment.to_calendar_date();
+    let (hour, minute, second, nanosecond) = moment.as_hms_nano();
+    let month = u8::from(month);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{nanosecond:09}Z")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::{Duration, UNIX_EPOCH};
 
     #[test]
     fn a_lock_error_suggests_reading_without_the_lock() {
@@ -191,5 +200,15 @@ mod tests {
         let paths = StatePaths::of_file(folder.path().join("file/terraform.tfstate"));
         let Err(problem) = HeldLock::take(&paths, &request, &|| true) else { panic!("it was opened") };
         assert!(problem.detail.contains("-lock=false"), "{}", problem.detail);
+    }
+
+    #[test]
+    fn dates_are_right_over_leap_years() {
+        let at = |seconds| rfc3339(UNIX_EPOCH + Duration::new(seconds, 5));
+        assert_eq!(at(0), "1970-01-01T00:00:00.000000005Z");
+        assert_eq!(at(951_782_400), "2000-02-29T00:00:00.000000005Z");
+        assert_eq!(at(1_709_251_199), "2024-02-29T23:59:59.000000005Z");
+        assert_eq!(at(1_795_257_000), "2026-11-21T10:30:00.000000005Z");
+        assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00.000000005Z");
     }
 }

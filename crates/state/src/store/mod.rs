@@ -2,10 +2,7 @@
 
 mod backup;
 mod checkpoint;
-mod consistent;
-mod difference;
 mod disk;
-mod errored;
 mod first_look;
 mod fold;
 mod left;
@@ -17,10 +14,9 @@ mod persist;
 mod reconcile;
 mod remote;
 mod sealed;
-mod time;
 mod writing;
 
-pub use errored::{ERRORED_STATE, sealed_state, write_errored, write_errored_in_shared};
+pub use backup::{ERRORED_STATE, sealed_state, write_errored, write_errored_in_shared};
 pub use local::{LocalStore, Opened, Saved};
 pub use lock::{LockInfo, LockRequest, Locking};
 pub use open::{claim_backup, write_whole};

@@ -27,7 +27,7 @@ pub struct StatePaths {
 /// The backup of a state before it is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Backup {
-    /// The state is not kept.
+    /// The previous state is not kept.
     None,
     /// In this file, which is overwritten.
     At(PathBuf),
@@ -72,6 +72,7 @@ impl StatePaths {
     /// The file of a workspace: `terraform.tfstate`, or `terraform.tfstate.d/NAME/terraform.tfstate`.
     pub fn of_workspace(directory: &Path, workspace: &str) -> Self {
         Self::of_file(match workspace {
+            // Terraform keeps the default workspace outside of the directory of the others.
             DEFAULT_WORKSPACE | "" => directory.join("terraform.tfstate"),
             name => directory.join("terraform.tfstate.d").join(name).join("terraform.tfstate"),
         })
@@ -81,6 +82,7 @@ impl StatePaths {
     #[must_use]
     pub fn writing_to(self, path: impl Into<PathBuf>) -> Self {
         Self {
+            // The state is still read from the old path; lock, journal and backup belong to the new one.
             read: self.read,
             encryption: self.encryption,
             damaged_journal: self.damaged_journal,
@@ -121,6 +123,7 @@ impl StatePaths {
 
 fn hidden(file: &Path, suffix: &str) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
+    // A name that begins with a dot keeps one dot, as in Terraform.
     file.with_file_name(format!(".{}{suffix}", name.strip_prefix('.').unwrap_or(&name)))
 }
 
@@ -130,8 +133,10 @@ const LINKS: usize = 40;
 /// Returns the file that a path leads to, which need not exist. The folders on the way to it stay as they are.
 pub(super) fn behind_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
+    // A loop of links ends here too, and opening the file then reports it.
     for _ in 0..LINKS {
         let Ok(target) = fs::read_link(&path) else { break };
+        // A relative target counts from the directory of the link.
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
     path

@@ -55,6 +55,7 @@ impl Persister {
     pub fn start(target: Target, follower: Follower) -> Option<Self> {
         let (stop, stopped) = mpsc::channel();
         let writer = Writer {
+            // Records that exist already are part of the stored state or are folded in before the run.
             position: target.journal.end(),
             follower,
             state: None,
@@ -89,8 +90,10 @@ struct Writer {
 impl Writer {
     fn run(mut self, stopped: &Receiver<()>) -> Progress {
         let mut changed: Option<Instant> = None;
+        // Tests and impatient settings use intervals below a tick.
         let tick = TICK.min(self.target.interval);
         while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(tick) {
+            // The interval begins with the first unwritten result, so that no result waits longer than that.
             if changed.is_none() && (self.is_pending || self.target.journal.end() != self.position) {
                 changed = Some(Instant::now());
             }
@@ -119,16 +122,19 @@ impl Writer {
             Some(state) => state,
             None => self.first_state()?,
         };
+        // Errors of reading end the thread; the final write of the run still has all results.
         let Ok(events) = self.follower.read_to(end) else { return Ok(Read::Failed) };
         self.position = end;
         self.is_pending |= !events.is_empty();
         fold(&mut state, events, Base::Same);
         let written = if self.is_pending { self.write(&state) } else { Ok(()) };
+        // Kept also after a failed write, because the events were taken from the follower.
         self.state = Some(state);
         written.map(|()| Read::Whole)
     }
 
     fn write(&mut self, state: &State) -> Result<(), StateError> {
+        // Without a further serial nothing can be written; the end of the run reports it.
         let Some(serial) = self.progress.serial.checked_add(1) else { return Ok(()) };
         let parts = write_parts(state);
         let content = [parts.head(serial), parts.rest].concat();

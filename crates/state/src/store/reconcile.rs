@@ -1,6 +1,7 @@
 //! Reconciliation of the state file with the journal of an interrupted run.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -8,8 +9,9 @@ use super::fold::{Base, fold};
 use crate::content::{Content, is_unfinished};
 use crate::error::StateError;
 use crate::file;
-use crate::journal::{Begin, Recovered, Snapshot};
-use crate::model::State;
+use crate::journal::{Begin, Journal, Outcome, Recovered, Snapshot};
+use crate::model::{InstanceView, State};
+use crate::object::{DeposedKey, ObjectRecord};
 
 /// The result of the reconciliation.
 #[derive(Debug, Default)]
@@ -29,7 +31,7 @@ pub(super) struct Reconciled {
 /// The repair of files that do not match the reconciled state.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// The object no longer exists.
+    /// The files match the reconciled state.
     #[default]
     None,
     /// Write the state as a new one.
@@ -50,6 +52,7 @@ pub(super) fn reconcile(
     content: Content,
     journal: Option<Recovered>,
 ) -> Result<Reconciled, StateError> {
+    // A blank file is a missing state: Terraform creates one when it takes the lock.
     let found = if file::is_blank(bytes) { Ok(None) } else { file::read(bytes).map(Some) };
     let file_is_state = matches!(found, Ok(Some(_)));
     let Some(mut journal) = journal else {
@@ -57,8 +60,10 @@ pub(super) fn reconcile(
         return Ok(Reconciled { state, file_is_state, ..Reconciled::default() });
     };
     let in_flight = std::mem::take(&mut journal.in_flight);
+    // The file has everything, so only unanswered calls can still matter.
     if journal.is_folded() {
         let mut state = found.map_err(|error| error.in_file(path))?;
+        // Calls of another lineage say nothing about the objects of this state.
         if let Some(state) = state.take_if(|state| !in_flight.is_empty() && !belongs_together(state, &journal)) {
             return Ok(Reconciled { file_is_state, ..set_aside(path, state) });
         }
@@ -67,6 +72,7 @@ pub(super) fn reconcile(
     let reconciled = match (found, journal.snapshot.take()) {
         (Ok(Some(state)), _) if !belongs_together(&state, &journal) => set_aside(path, state),
         (Ok(Some(state)), Some(snapshot)) if is_folded_in(&state, bytes, &snapshot) => fold_later(state, journal),
+        // Somebody has continued from a checkpoint or from the old content, so the snapshot is outdated.
         (Ok(Some(state)), Some(_)) if writer(&state, content, &journal) == Base::Newer => {
             fold_all(state, Base::Newer, journal)
         }
@@ -76,6 +82,7 @@ pub(super) fn reconcile(
             fold_all(state, base, journal)
         }
         (Ok(None), None) => {
+            // The file had content when the run began and is empty now: the interrupted write must be finished.
             let is_emptied = journal.base.is_some();
             let reconciled = fold_all(before(&journal)?, Base::Same, journal);
             if is_emptied { Reconciled { repair: Repair::Write, ..reconciled } } else { reconciled }
@@ -88,8 +95,10 @@ pub(super) fn reconcile(
             Reconciled { repair: Repair::Write, warnings, ..reconciled }
         }
         (Err(_), Some(snapshot)) => restore(snapshot, journal, half_written(path).into())?,
+        // Neither the file nor the journal has a complete state, and guessing could lose objects.
         (Err(error), None) => return Err(error.in_file(path)),
     };
+    // The journal keeps these calls when it is set aside.
     let in_flight = if reconciled.repair == Repair::SetAside { Vec::new() } else { in_flight };
     Ok(Reconciled { in_flight, file_is_state, ..reconciled })
 }
@@ -108,6 +117,7 @@ fn is_folded_in(state: &State, bytes: &[u8], snapshot: &Snapshot) -> bool {
 
 /// Whether the interrupted run wrote or found the state in the file, or somebody wrote it since.
 fn writer(state: &State, content: Content, journal: &Recovered) -> Base {
+    // A checkpoint may have been written after the found state, with its own serial.
     let is_found = state.lineage == journal.header.lineage && state.serial == journal.header.serial;
     if is_found || journal.checkpoints.contains(&content) { Base::Same } else { Base::Newer }
 }
@@ -152,9 +162,11 @@ fn fold_all(mut state: State, base: Base, mut journal: Recovered) -> Reconciled 
 }
 
 fn restore(snapshot: Snapshot, journal: Recovered, mut warnings: Diagnostics) -> Result<Reconciled, StateError> {
+    // The snapshot is a complete state that this program wrote, so it is trusted more than a damaged file.
     let mut state = file::read(&snapshot.bytes)?;
     let folded = fold(&mut state, journal.later, Base::Same);
     warnings.append(folded.warnings);
+    // The exact bytes are restored if nothing follows them, so that the serial stays the same.
     let repair = if folded.changed { Repair::Write } else { Repair::Restore(snapshot.bytes) };
     Ok(Reconciled { state: Some(state), repair, warnings, ..Reconciled::default() })
 }
@@ -181,4 +193,32 @@ fn set_aside(path: &Path, state: State) -> Reconciled {
         ),
     );
     Reconciled { state: Some(state), repair: Repair::SetAside, warnings: warning.into(), ..Reconciled::default() }
+}
+
+/// Records the changes from `old` to `new`.
+pub(super) fn note_difference(old: &State, new: &State, journal: &Journal) -> Result<(), StateError> {
+    for view in old.iter() {
+        let address = view.address();
+        for (deposed, object) in objects(&view) {
+            if new.object(&address, deposed).is_none() {
+                journal.finished(&address, deposed, view.manager(object), Some(object), Outcome::Gone)?;
+            }
+        }
+    }
+    for view in new.iter() {
+        let address = view.address();
+        for (deposed, object) in objects(&view) {
+            let before = old.object(&address, deposed);
+            if before != Some(object) {
+                let outcome = Outcome::Present(object.clone());
+                journal.finished(&address, deposed, view.manager(object), before.map(|before| &**before), outcome)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn objects<'a>(view: &InstanceView<'a>) -> impl Iterator<Item = (Option<&'a DeposedKey>, &'a Arc<ObjectRecord>)> {
+    let current = view.record.current.iter().map(|object| (None, object));
+    current.chain(view.record.deposed.iter().map(|(key, object)| (Some(key), object)))
 }

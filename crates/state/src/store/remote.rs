@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::difference::note_difference;
 use super::left::{AcceptedDamage, Left, Retire, read_journal};
 use super::local::{Opened, Saved};
 use super::open::{is_locked, write_whole};
 use super::paths::{Backup, StatePaths, suffixed};
 use super::persist::{Persister, Target};
+use super::reconcile::note_difference;
 use super::reconcile::{Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
 use crate::content::Content;
@@ -100,6 +100,7 @@ impl RemoteState {
         let stored = stored.into_owned();
         drop(bytes);
         let reconciled = reconcile(location, &stored, content, journal)?;
+        // Damage that the user accepted is mentioned again, so that it is not forgotten.
         let mut warnings: groma_diagnostics::Diagnostics = left.damage.iter().map(AcceptedDamage::warning).collect();
         warnings.append(reconciled.warnings);
         let mut state = reconciled.state;
@@ -107,6 +108,7 @@ impl RemoteState {
             object,
             serial: state.as_ref().map_or(0, |state| state.serial),
             from_nothing: state.is_none(),
+            // A blank object is no state, and must not be kept as a backup either.
             stored: Arc::new(if file::is_blank(&stored) { Vec::new() } else { stored }),
             is_current,
             is_behind: false,
@@ -126,6 +128,7 @@ impl RemoteState {
 
     fn repair(&mut self, repair: Repair, state: Option<&mut State>) -> Result<(), StateError> {
         let is_unretired = self.left.is_unretired();
+        // Without the lock another run may be using the journal, so it is neither moved nor retired.
         match (repair, state) {
             (Repair::SetAside, _) if self.options.access == Access::Unlocked => Ok(()),
             (_, _) if self.options.access == Access::Unlocked => {
@@ -133,6 +136,7 @@ impl RemoteState {
                 Ok(())
             }
             (Repair::SetAside, _) => self.set_journal_aside(),
+            // The recovered state is written at once, before anything else can fail.
             (Repair::Write | Repair::Restore(_), Some(state)) => self.save(state).map(|_| ()),
             (_, state) if is_unretired => self.retire_journal(state.map_or("", |state| &state.lineage)),
             _ => Ok(()),
@@ -161,11 +165,14 @@ impl RemoteState {
     /// The journal cannot be written, or another process writes it.
     pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
         self.prepare(state);
+        // Results that were left in the journal come first, so that the run starts from a stored state.
         self.catch_up(state)?;
         let journal = match &self.journal {
+            // A run may begin again before it is saved; the journal stays the same.
             Some(journal) => journal.clone(),
             None => {
                 let journal = self.left.open_journal(&self.options.paths)?;
+                // Follows from before the first record, or the background writes would miss it.
                 let follower = journal.follow();
                 journal.start_run(&self.header(&state.lineage))?;
                 self.persister = self.options.persist_interval.and_then(|interval| {
@@ -184,6 +191,7 @@ impl RemoteState {
                 journal
             }
         };
+        // Moves and refreshes changed the state in memory; the journal needs them to reconstruct it.
         note_difference(&self.stored_state()?, state, &journal)?;
         self.journal = Some(journal.clone());
         Ok(journal)
@@ -201,13 +209,16 @@ impl RemoteState {
     /// Another run has written the state meanwhile, or the store fails.
     pub fn save(&mut self, state: &mut State) -> Result<Saved, StateError> {
         self.prepare(state);
+        // The background thread may be writing; only one writer may know the current serial.
         self.end_persisting()?;
         let new = write_parts(state);
         if self.holds(&new) {
+            // An unchanged state keeps its serial, as in Terraform.
             state.serial = self.serial;
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Unchanged);
         }
+        // A serial must never repeat, since others compare it to detect changes.
         state.serial = self.serial.checked_add(1).ok_or_else(|| self.serial_out_of_range())?;
         self.write(state, &new)?;
         Ok(Saved::Written(state.serial))
@@ -221,6 +232,7 @@ impl RemoteState {
         state.terraform_version.clone_from(&self.options.terraform_version);
         self.end_persisting()?;
         let new = write_parts(state);
+        // Pushing the same state twice must not change it.
         if self.holds(&new) && state.serial == self.serial && self.lineage_is(&state.lineage) {
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Unchanged);
@@ -230,6 +242,7 @@ impl RemoteState {
     }
 
     fn write(&mut self, state: &State, new: &Written) -> Result<(), StateError> {
+        // Before the first write only: later versions belong to the same run.
         self.back_up()?;
         let content = [new.head(state.serial), new.rest.clone()].concat();
         let bytes = sealed(self.options.paths.encryption.as_deref(), content.clone())?;
@@ -268,6 +281,7 @@ impl RemoteState {
             return Ok(());
         }
         let paths = &mut self.options.paths;
+        // Remote states have no file here, so the backup gets the name of a local one.
         if paths.backup == Backup::New {
             let usual = Path::new("terraform.tfstate");
             let claimed =

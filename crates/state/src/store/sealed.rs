@@ -21,6 +21,7 @@ pub(super) struct Clear<'a> {
 
 /// The content of the file at `path`, which is one of `paths`.
 pub(super) fn clear<'a>(paths: &StatePaths, path: &Path, bytes: &'a [u8]) -> Result<Clear<'a>, StateError> {
+    // Blank and unfinished files are no envelopes; the reader of states explains them.
     let Some(encryption) = paths.encryption.as_deref().filter(|_| !file::is_blank(bytes) && !is_unfinished(bytes))
     else {
         return Ok(Clear { bytes: Cow::Borrowed(bytes), is_current: true });
@@ -31,6 +32,7 @@ pub(super) fn clear<'a>(paths: &StatePaths, path: &Path, bytes: &'a [u8]) -> Res
 
 fn open(encryption: &Encryption, bytes: &[u8]) -> Result<groma_encryption::Opened, StateError> {
     let opened = encryption.open(bytes, "state").map_err(failed)?;
+    // The envelope repeats both, readable without a key, so an attacker could combine it with another content.
     if let Some(outside) = &opened.lineage {
         let inside = lineage(&opened.content);
         let differs = outside.serial.is_some_and(|serial| inside.serial != Some(serial))
@@ -57,6 +59,7 @@ pub(super) fn sealed(encryption: Option<&Encryption>, content: Vec<u8>) -> Resul
 
 /// Returns the lineage in a decrypted state.
 fn lineage(content: &[u8]) -> Lineage {
+    // Content that is no state has no lineage; its reader reports what is wrong.
     serde_json::from_slice(content).unwrap_or(Lineage { serial: None, lineage: String::new() })
 }
 

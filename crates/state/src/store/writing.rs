@@ -20,6 +20,7 @@ const LONG: u64 = 64 << 20;
 
 impl LocalStore {
     pub(super) fn back_up(&mut self, old: &dyn Storage) -> Result<(), StateError> {
+        // Only a real state deserves a backup, and only the one before the first change.
         if self.backup_made || !self.disk.is_state {
             return Ok(());
         }
@@ -40,9 +41,11 @@ impl LocalStore {
             Some(journal) => journal.clone(),
             None => self.left.open_journal(&self.paths)?,
         };
+        // A new journal must name the run that its records belong to.
         if journal.is_empty() {
             journal.start_run(&self.header(lineage))?;
         }
+        // Encrypted before the file is touched, because a missing key must leave it as it is.
         let sealed = match &self.paths.encryption {
             None => None,
             Some(encryption) => Some(sealed(Some(encryption), parts.concat())?),
@@ -62,6 +65,7 @@ impl LocalStore {
 
     /// Whether a first state is to be written: where nothing was when the run began, and since then only its own checkpoints.
     pub(super) fn is_first(&self, file: &File) -> Result<bool, StateError> {
+        // Encryption needs the whole content in memory, so there is no incremental first write.
         if !self.disk.from_nothing || self.disk.is_other_file || self.paths.encryption.is_some() {
             return Ok(false);
         }
@@ -79,6 +83,7 @@ impl LocalStore {
     /// done before the file changes.
     pub(super) fn write_first(&mut self, file: &File, state: &State) -> Result<(), StateError> {
         make_private(file);
+        // A long journal means a large state, which would double the memory of the process.
         let is_long = self.journal.as_ref().is_some_and(|journal| journal.end() > LONG);
         let content = if is_long { self.fill_first(file, state)? } else { self.put_first(file, state)? };
         self.disk = Disk { serial: state.serial, ..Disk::written(content) };
@@ -98,6 +103,7 @@ impl LocalStore {
             Ok(())
         });
         counted.map_err(|error| self.unwritten(&error))?;
+        // The journal must be on the disk before the file becomes unreadable for a moment.
         if let Some(journal) = &self.journal {
             journal.sync()?;
         }
@@ -121,6 +127,7 @@ impl LocalStore {
 
     /// Ends the journal: everything is in the file. Calls still under way stay noted.
     pub(super) fn retire_journal(&mut self, lineage: &str) -> Result<(), StateError> {
+        // Without the lock another run may use the journal, so only the records of this run are retired.
         let is_ours = self.lock.is_some() || self.is_behind;
         self.is_behind = false;
         let scope = if is_ours { Retire::Any } else { Retire::Own };

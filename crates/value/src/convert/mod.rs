@@ -25,10 +25,12 @@ use crate::value::{Kind, Value};
 /// # Errors
 /// The part that cannot be converted, with the reason in Terraform's words.
 pub fn convert(value: &Value, ty: &Type) -> Result<Value, ConversionError> {
+    // Most values already have the type, so the common case comes before any search for a conversion.
     if value.has_type(ty) {
         return Ok(value.clone());
     }
     let given = value.ty();
+    // Optional attributes exist only in type constraints. The type of a value has none, so they cannot take part.
     let want = ty.without_optional_attributes();
     if given == want {
         return Ok(value.clone());
@@ -116,6 +118,7 @@ fn explain(given: &Type, want: &Type, path: &Path, problems: &mut Vec<(Path, Str
                 explain(given, want, &path.clone().position(at), problems);
             }
         }
+        // The types alone do not say which element is wrong, so the path has an unknown index.
         (Type::List(a), Type::List(b)) => explain(a, b, &path.clone().index(Value::unknown(Type::Number)), problems),
         (Type::Map(a), Type::Map(b)) => explain(a, b, &path.clone().index(Value::unknown(Type::String)), problems),
         (Type::Set(a), Type::Set(b)) => explain(a, b, &path.clone().index(Value::unknown((**a).clone())), problems),

@@ -69,6 +69,7 @@ fn unify_distinct(types: &[&Type], safety: Safety) -> Option<Type> {
     let all = types.len();
     let only = |count: usize| count > 0 && count + kinds.dynamic == all;
     if only(kinds.maps) || only(kinds.lists) || only(kinds.sets) || only(kinds.objects) || only(kinds.tuples) {
+        // The type that replaces the dynamic one may change the result, so the result must stay open until it is known.
         if kinds.dynamic > 0 {
             return Some(Type::Dynamic);
         }
@@ -99,6 +100,7 @@ fn unify_elements(types: &[&Type], safety: Safety) -> Option<Type> {
 }
 
 fn with_objects_as_map(types: &[&Type], safety: Safety) -> Option<Type> {
+    // The objects become one map type first, so that the rest is the unification of maps.
     let objects: Vec<&Type> = types.iter().copied().filter(|ty| matches!(ty, Type::Object(_))).collect();
     let map = objects_as_map(&objects, safety)?;
     unify_as(types.iter().map(|ty| if matches!(ty, Type::Object(_)) { &map } else { *ty }), safety)

@@ -49,6 +49,7 @@ fn simple(token: Token<'_>, ty: &Type, start: usize) -> Outcome<Value> {
     let wrong = |message: &str| Err(Failure::at(start, message));
     match (ty, token) {
         (Type::String, Token::String(text)) => Ok(Value::string(text)),
+        // Terraform's decoder accepts numbers and bools as strings too.
         (Type::String, Token::Number(digits)) => Ok(Value::string(digits)),
         (Type::String, Token::Bool(value)) => Ok(Value::string(if value { "true" } else { "false" })),
         (Type::String, _) => wrong("string is required"),
@@ -174,6 +175,7 @@ fn dynamic(scanner: &mut Scanner<'_>) -> Outcome<Value> {
                 ty = Some(read);
             }
             ("value", Some(ty)) => found = Some(value(scanner, ty)?),
+            // The value can precede its type, and it cannot be decoded without it.
             ("value", None) => raw = Some(scanner.raw()?),
             (other, _) => return scanner.fail(format!("invalid key {other:?} in dynamically-typed value")),
         }

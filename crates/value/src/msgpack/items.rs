@@ -24,6 +24,7 @@ pub(super) fn write_signed(value: i64, out: &mut Vec<u8>) {
 
 /// Writes a number as an integer if it fits one, else as a float if that is exact and fractional, else as a string.
 pub(super) fn write_number(number: &Number, out: &mut Vec<u8>) {
+    // Infinities are sent as floats, as Terraform's encoder does.
     if number.is_infinite() {
         push(0xcb, &number.to_f64().to_be_bytes(), out);
     } else if let Some(value) = number.to_i64() {

@@ -25,6 +25,7 @@ pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outco
     }
     let item = scanner.item()?;
     match (item, ty) {
+        // Unknown values and nulls come first, because they are possible for every type, including the dynamic one.
         (Item::Extension { kind, body }, _) => refinement::decode(scanner, kind, body, ty),
         (Item::Nil, _) => Ok(Value::null(ty.clone())),
         (Item::Array(2), Type::Dynamic) => dynamic(scanner, depth),

@@ -55,6 +55,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn take(&mut self, count: usize) -> Outcome<&'a [u8]> {
+        // The length comes from the input, so the sum may overflow and the bytes may be missing.
         match self.at.checked_add(count).and_then(|end| self.bytes.get(self.at..end)) {
             Some(taken) => {
                 self.at += count;
@@ -102,6 +103,7 @@ impl<'a> Scanner<'a> {
             0xc4 | 0xd9 => self.bytes_item(1)?,
             0xc5 | 0xda => self.bytes_item(2)?,
             0xc6 | 0xdb => self.bytes_item(4)?,
+            // The three codes differ in the width of the length: 1, 2 and 4 bytes.
             0xc7..=0xc9 => {
                 let length = self.length(1 << (code - 0xc7))?;
                 self.extension(length)?

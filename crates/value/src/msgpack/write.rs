@@ -28,13 +28,16 @@ pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
 }
 
 fn write(value: &Value, ty: &Type, out: &mut Vec<u8>) -> Outcome<()> {
+    // Marks have no form in the protocol, so a marked value would lose its sensitivity silently.
     if value.is_marked() {
         return Err(Failure::new("cannot serialize a marked value as msgpack"));
     }
     if *ty == Type::Dynamic && !value.has_type(&Type::Dynamic) {
         let own = value.ty();
+        // A dynamic value is an array of two items: its type as JSON, and the value.
         out.push(0x92);
         match own {
+            // The types of most dynamic values are primitive; constants avoid the encoding of a type.
             Type::String => write_bytes(b"\"string\"", out),
             Type::Number => write_bytes(b"\"number\"", out),
             Type::Bool => write_bytes(b"\"bool\"", out),

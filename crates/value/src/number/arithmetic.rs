@@ -11,6 +11,7 @@ fn small_pair(a: &Number, b: &Number) -> Option<(i64, i64, u16)> {
     match (&a.0, &b.0) {
         (Repr::Small { value: x, precision: p }, Repr::Small { value: y, precision: q }) => {
             let precision = *p.max(q);
+            // At a lower precision a machine integer would keep bits that the rounded result must not have.
             (u32::from(precision) >= INTEGER_PRECISION).then_some((*x, *y, precision))
         }
         _ => None,
@@ -27,6 +28,7 @@ impl Number {
         }
         let precision = self.precision().max(other.precision());
         let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
+            // Only infinities have no parts, so at least one operand is infinite here.
             return match (self.is_infinite(), other.is_infinite()) {
                 (true, true) if self.is_negative() != other.is_negative() => None,
                 (true, _) => Some(self.clone()),
@@ -50,6 +52,7 @@ impl Number {
     #[must_use]
     pub fn negate(&self) -> Number {
         match (&self.0, self.parts()) {
+            // Machine integers have neither a negative zero nor a negation of the least integer.
             (Repr::Small { value, precision }, _) if *value != 0 && *value != i64::MIN => {
                 Number(Repr::Small { value: -value, precision: *precision })
             }
@@ -70,6 +73,7 @@ impl Number {
     pub fn multiply(&self, other: &Number) -> Option<Number> {
         if let Some((x, y, precision)) = small_pair(self, other)
             && let Some(value) = x.checked_mul(y)
+            // A product of zero and a negative number is negative zero, which a machine integer cannot hold.
             && (value != 0 || (x >= 0 && y >= 0))
         {
             return Some(Number(Repr::Small { value, precision }));
@@ -80,6 +84,7 @@ impl Number {
         };
         let product = Parts { negative, mantissa: a.mantissa * b.mantissa, exponent: a.exponent + b.exponent }
             .rounded(TEXT_PRECISION);
+        // Unlike sums and quotients, a product is not rounded to the precision of its operands if it needs more bits.
         let needed = product.mantissa_bits();
         Some(product.with_precision(self.precision().max(other.precision()).max(needed)))
     }
@@ -87,6 +92,7 @@ impl Number {
     /// Returns the quotient. Division by zero gives an infinity; `0 / 0` and infinity by infinity give `None`.
     pub fn divide(&self, other: &Number) -> Option<Number> {
         if let Some((x, y, precision)) = small_pair(self, other)
+            // Zero by a negative number is negative zero, and a quotient with a remainder needs a fraction.
             && x != 0
             && let Some(0) = x.checked_rem(y)
             && let Some(value) = x.checked_div(y)
@@ -111,6 +117,7 @@ impl Number {
     /// Returns the remainder of the division truncated towards zero, which has the sign of `self`.
     /// A modulus of zero returns `self`; infinities give `None`.
     pub fn modulo(&self, other: &Number) -> Option<Number> {
+        // This case precedes the one of infinities: an infinity modulo zero is the infinity itself.
         if other.is_zero() {
             return Some(self.clone());
         }

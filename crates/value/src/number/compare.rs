@@ -50,6 +50,7 @@ impl Hash for Number {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.0 {
             Repr::Small { value, .. } => value.hash(state),
+            // Zero and negative zero are equal, so their hashes must be equal too.
             Repr::Big(_) if self.is_zero() => 0i64.hash(state),
             Repr::Big(big) => {
                 big.negative.hash(state);
@@ -69,6 +70,7 @@ impl Number {
     /// Whether `==` holds in an expression: fractions of different precision are equal if they print the same.
     pub fn equals(&self, other: &Number) -> bool {
         match (self.is_fraction(), other.is_fraction()) {
+            // The same decimal is rounded differently at each precision, so the binary values of equal decimals can differ.
             (true, true) if self.precision() != other.precision() => {
                 self.is_negative() == other.is_negative() && self.to_string() == other.to_string()
             }
@@ -109,6 +111,7 @@ impl Number {
             Some(parts) if parts.exponent < 0 => {
                 let drop = usize::try_from(parts.exponent.unsigned_abs()).unwrap_or(usize::MAX);
                 let mantissa = parts.mantissa >> drop;
+                // A negative fraction above -1 truncates to zero, not to negative zero.
                 let negative = parts.negative && !mantissa.is_zero();
                 Parts { negative, mantissa, exponent: 0 }.exactly(self.precision())
             }

@@ -135,6 +135,7 @@ impl Decimal {
         if exponent.unsigned_abs() > FAR.max(8 * count as u64)
             && let Some((mut digits, exponent)) = leading_digits(mantissa, exponent, count)
         {
+            // The omitted digits are not all zero, so the last digit must prevent a false tie.
             digits.push(b'1');
             return Decimal { digits, exponent };
         }

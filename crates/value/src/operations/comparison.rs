@@ -11,6 +11,7 @@ pub fn equal(a: &Value, b: &Value) -> Value {
 /// Evaluates `a != b`.
 pub fn not_equal(a: &Value, b: &Value) -> Value {
     let equal = a.equals(b);
+    // `equals` always returns a bool, known or not, so `not` cannot fail.
     not(&equal).unwrap_or(equal)
 }
 
@@ -22,6 +23,7 @@ pub fn less_than(a: &Value, b: &Value) -> Result<Value, OperationError> {
     let result = match (number(a)?, number(b)?) {
         (Operand::Known(x), Operand::Known(y)) => Value::bool(x < y),
         _ => match (bounds(a), bounds(b)) {
+            // Only strictly disjoint ranges decide: if the bounds touch, both numbers can be equal.
             (Some((_, a_high)), Some((b_low, _))) if a_high < b_low => Value::TRUE,
             (Some((a_low, _)), Some((_, b_high))) if a_low > b_high => Value::FALSE,
             _ => unknown_bool(),

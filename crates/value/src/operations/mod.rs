@@ -39,6 +39,7 @@ fn boolean(value: &Value) -> Result<Operand<bool>, OperationError> {
     match value.kind() {
         Kind::Bool(value) => Ok(Operand::Known(value)),
         Kind::Null => Err(OperationError::Null),
+        // Any other unknown operand fails now, since no later value of that type could be valid.
         Kind::Unknown(_) if value.has_type(&Type::Bool) || value.has_type(&Type::Dynamic) => Ok(Operand::Unknown),
         _ => Err(OperationError::WrongType(Type::Bool)),
     }
@@ -62,6 +63,7 @@ fn bounds(value: &Value) -> Option<(crate::Number, crate::Number)> {
     match value.kind() {
         Kind::Number(number) => Some((number.clone(), number.clone())),
         Kind::Unknown(refinement) if value.has_type(&Type::Number) => {
+            // An open bound is read as a closed one. This only widens the range, so comparisons stay correct.
             let low = refinement.lower().map_or_else(crate::Number::negative_infinity, |bound| bound.value.clone());
             let high = refinement.upper().map_or_else(crate::Number::infinity, |bound| bound.value.clone());
             Some((low, high))

@@ -46,6 +46,7 @@ impl TemplateBuilder {
 
     /// Appends literal text, unless the result is already unknown.
     pub fn push_str(&mut self, text: &str) {
+        // Text after an unknown part has no known position, so it cannot extend the prefix.
         if self.state == State::Known {
             self.text.push_str(text);
         }
@@ -56,6 +57,7 @@ impl TemplateBuilder {
     /// # Errors
     /// Fails if the value is null or cannot be converted to a string; the result is then unknown.
     pub fn push(&mut self, value: &Value) -> Result<(), TemplateError> {
+        // Marks come first: even the failure of a sensitive value must not make the result look harmless.
         if value.is_marked() {
             self.marks = self.marks.union(value.marks());
         }
@@ -66,6 +68,7 @@ impl TemplateBuilder {
                 return Err(TemplateError::Null);
             }
             Kind::Unknown(_) => {
+                // A failed part stays decisive: its text is missing, so the prefix is not reliable.
                 if self.state == State::Known {
                     self.state = State::Unknown;
                 }
@@ -88,6 +91,7 @@ impl TemplateBuilder {
             State::Failed => Value::refined(Type::String, Refinement::NOT_NULL),
             State::Unknown => {
                 let mut end = self.text.len().min(LONGEST_PREFIX);
+                // The limit is in bytes and may fall within a character.
                 while !self.text.is_char_boundary(end) {
                     end -= 1;
                 }

@@ -108,6 +108,7 @@ impl Value {
         // With unknown or dynamic parts the actual type can differ from `ty`; it is then computed on demand.
         let known = OnceLock::new();
         if ty.optional().next().is_none() && values.iter().zip(ty.types()).all(|(value, ty)| value.has_type(ty)) {
+            // The cell is new, so it is empty and `set` cannot fail.
             let _ = known.set(ty.clone());
         }
         Value(Repr::Object(Arc::new(ObjectData { shape: ty.shape().clone(), values, flags, ty: known })))
@@ -172,6 +173,7 @@ pub(crate) fn typed_elements(element: &Type, mut values: Vec<Value>) -> Vec<Valu
 }
 
 fn normalized(name: Name) -> Name {
+    // ASCII text is always in form C, and nearly all names are ASCII.
     if name.is_ascii() { name } else { Name::from(text::normalized(&name).as_ref()) }
 }
 

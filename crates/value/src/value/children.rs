@@ -56,6 +56,7 @@ impl Value {
         let mut values = Vec::new();
         let mut failure = None;
         self.children(|step, child| {
+            // `children` cannot stop early, so the remaining children are skipped.
             if failure.is_some() {
                 return;
             }
@@ -86,6 +87,7 @@ impl Value {
                 let flags = Flags::of(&values);
                 Value(Repr::Map(Arc::new(MapData { element, keys: map.keys.clone(), values, flags })))
             }
+            // A type that was computed before is shared if the new values still have it.
             Repr::Object(object) => match object.ty.get() {
                 Some(ty) => Value::object_typed(ty, values),
                 None => {
@@ -128,6 +130,7 @@ impl Value {
                 }
                 value.attribute(name).ok_or(IndexError::Missing)
             }
+            // An element of a set is its own key.
             PathStep::Index(key) if value.is_set() => value.member(key),
             PathStep::Index(key) => value.element(key),
         })
@@ -149,7 +152,6 @@ impl Value {
     }
 
     /// Replaces every nested value in post-order. Marks of an aggregate are on it when `replace` is called for it.
-    /// aggregate are on it when it is its turn.
     #[must_use]
     pub fn transform(&self, mut replace: impl FnMut(&Path, Value) -> Value) -> Value {
         let result: Result<Value, std::convert::Infallible> =

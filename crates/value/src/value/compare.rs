@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use super::kind::Kind;
 use super::repr::Value;
+use crate::redaction::Redacted;
 use crate::refinement::Refinement;
 use crate::types::Type;
 
@@ -22,6 +23,7 @@ impl PartialEq for Value {
             (Kind::Bool(a), Kind::Bool(b)) => a == b,
             (Kind::Number(a), Kind::Number(b)) => a.equals(b),
             (Kind::String(a), Kind::String(b)) => a == b,
+            // Values are often clones of each other, so comparing addresses first saves deep comparisons.
             (Kind::Tuple(a), Kind::Tuple(b)) => std::ptr::eq(a, b) || a == b,
             (Kind::List(a), Kind::List(b)) | (Kind::Set(a), Kind::Set(b)) => {
                 same_memory(a, b) || (a.len() == b.len() && self.ty() == other.ty() && a == b)
@@ -50,8 +52,10 @@ impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
         rank(self).hash(state);
         match self.kind() {
+            // The hash ignores types, refinements and marks: it is cheaper, and equal values still have equal hashes.
             Kind::Null | Kind::Unknown(_) => {}
             Kind::Bool(value) => value.hash(state),
+            // Numbers are compared with `Number::equals`, so the hash must agree with that.
             Kind::Number(number) => number.hash_as_text(state),
             Kind::String(text) => text.hash(state),
             Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => values.hash(state),
@@ -119,8 +123,8 @@ fn rank(value: &Value) -> u8 {
 impl fmt::Debug for Value {
     /// Writes a form for tests and logs. Sensitive values are redacted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.marks().is_sensitive() {
-            return write!(f, "(sensitive {})", self.ty());
+        if let Some(Redacted::Sensitive) = Redacted::of(self.marks()) {
+            return write!(f, "{}", Redacted::Sensitive);
         }
         if !self.marks().is_empty() {
             write!(f, "{:?}", self.marks())?;

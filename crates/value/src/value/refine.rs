@@ -59,6 +59,7 @@ impl Value {
             }
         };
         let applicable = match &ty {
+            // An unknown value of unknown type carries no refinements, as in Terraform.
             Type::Dynamic => return Ok(self.clone()),
             Type::String => refinement.for_string(),
             Type::Number => refinement.for_number(),
@@ -144,6 +145,7 @@ fn allows(refinement: &Refinement, value: &Value) -> Option<bool> {
             None => false,
         },
         Kind::Unknown(known) => known.narrowed(refinement).is_err(),
+        // No refinement but nullness applies to these, and they are not null here.
         Kind::Bool(_) | Kind::Tuple(_) | Kind::Object(_) => false,
     };
     refused.then_some(false)
@@ -151,6 +153,7 @@ fn allows(refinement: &Refinement, value: &Value) -> Option<bool> {
 
 /// Returns the unknown value, or the known one if only that satisfies the refinement.
 fn collapsed(ty: Type, refinement: Refinement) -> Value {
+    // A value that may be null has at least two possible values, so nothing collapses.
     if refinement.is_not_null() {
         if let (Type::Number, Some(number)) = (&ty, refinement.only_number()) {
             return Value::number(number.clone());

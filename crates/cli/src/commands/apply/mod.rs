@@ -1,8 +1,6 @@
-//! `apply`, `destroy` and `refresh`.
+//! `apply`, `destroy` and `refresh`, with the approval prompt before a plan is applied.
 
 mod done;
-mod overridden;
-mod planned;
 mod ready;
 mod saved;
 
@@ -11,21 +9,19 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use done::{deferred_warning, incomplete_warning, report_done};
 use groma_diagnostics::{Diagnostic, DiagnosticAddress, DiagnosticKind, Diagnostics, Span};
-use groma_engine::Recorder;
+use groma_engine::{Mode, Plan, Recorder};
+use ready::{Kind, from_directory};
+use saved::from_file;
 
-use super::approval::{Approval, ask};
 use super::context::Context;
 use super::operation::{prepare_context, state_flag_warning, watch};
 use super::outcome::{Outcome, fail};
-use super::partial_apply::{deferred_warning, incomplete_warning};
 use super::rescue::save;
 use crate::arguments::{Apply, Destroy, Flag, Refresh};
+use crate::terminal::Answer;
 use crate::views::progress::Ticker;
-use done::report_done;
-use planned::from_directory;
-use ready::Kind;
-use saved::from_file;
 
 pub(super) fn run(context: &mut Context, arguments: Apply) -> Outcome {
     apply(context, arguments, Kind::Apply)
@@ -58,7 +54,9 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
         None => from_directory(context, &arguments, kind, &watched)?,
     };
     let Some(mut ready) = ready else { return Ok(1) };
+    // A saved plan was reviewed when it was created, and a plan without changes needs no approval.
     if file.is_none() && ready.plan.is_applyable() && !approves_itself {
+        // Warnings belong before the question, because they may decide the answer.
         context.show(&std::mem::take(&mut ready.warnings));
         if ask(context, &ready.plan)? == Approval::Refused {
             return Ok(1);
@@ -152,4 +150,65 @@ fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
 /// Returns the parts that distinguish most diagnostics.
 fn key(diagnostic: &Diagnostic) -> (&str, &str, Option<&DiagnosticAddress>, Option<Span>) {
     (&diagnostic.summary, &diagnostic.detail, diagnostic.address.as_deref(), diagnostic.subject)
+}
+
+/// Answer to the approval prompt.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Approval {
+    Given,
+    /// Any answer but `yes`.
+    Refused,
+}
+
+/// Asks whether to apply `plan`.
+///
+/// # Errors
+///
+/// The input ended without an answer, or the user interrupted the prompt.
+pub(super) fn ask(context: &mut Context, plan: &Plan) -> Result<Approval, Diagnostics> {
+    let (title, text) = question(context, plan);
+    let prompter = context.prompter()?;
+    context.streams.print("\n");
+    match prompter.ask(&title, &text) {
+        // As in Terraform, only the exact word approves.
+        Answer::Line(line) if line == "yes" => Ok(Approval::Given),
+        Answer::Line(_) | Answer::NotUtf8 => {
+            let what = if plan.mode == Mode::Destroy { "Destroy" } else { "Apply" };
+            context.streams.print(&format!("{what} cancelled.\n"));
+            Ok(Approval::Refused)
+        }
+        Answer::End => Err(fail(
+            "error asking for approval: EOF",
+            "Standard input ended before an answer was given. Nothing was changed. Use -auto-approve to apply without a prompt.",
+        )),
+        Answer::Interrupted => Err(fail("error asking for approval: interrupted", "Nothing was changed.")),
+    }
+}
+
+fn question(context: &Context, plan: &Plan) -> (String, String) {
+    let product = context.text_wording.product;
+    let location = match &*context.settings.workspace {
+        "default" => String::new(),
+        workspace => format!(" in workspace {workspace:?}"),
+    };
+    match plan.mode {
+        Mode::Destroy => (
+            format!("Do you really want to destroy all resources{location}?"),
+            format!(
+                "{product} will destroy all your managed infrastructure, as shown above.\nThere is no undo. Only 'yes' will be accepted to \
+                 confirm."
+            ),
+        ),
+        Mode::RefreshOnly => (
+            format!("Would you like to update the {product} state to reflect these detected changes{location}?"),
+            format!(
+                "{product} will write these changes to the state without modifying any real infrastructure.\nThere is no undo. Only 'yes' \
+                 will be accepted to confirm."
+            ),
+        ),
+        Mode::Normal => (
+            format!("Do you want to perform these actions{location}?"),
+            format!("{product} will perform the actions described above.\nOnly 'yes' will be accepted to approve."),
+        ),
+    }
 }

@@ -85,6 +85,7 @@ pub(in super::super) fn configured(
         arguments.insert(name.clone(), Given { value, name_span: given.span, span: given.span });
     }
     let backend = conformed(kind, &arguments, &mut problems);
+    // Both are needed: the record keeps the hash of the block and the settings that complete it.
     match (backend, alone) {
         (Some(backend), Some(block)) if !problems.has_errors() => Ok(Some(Configured { backend, block })),
         _ => Err(problems.into_iter().fold(Diagnostics::new(), without_repetition)),
@@ -148,12 +149,14 @@ fn of_block(kind: BackendKind, block: &BackendBlock, problems: &mut Diagnostics)
         let is_block =
             kind.schema().argument(name).is_some_and(|argument| matches!(argument.kind(), ArgumentKind::Block(..)));
         if !is_block {
+            // Terraform's words, which wrappers and people search for.
             let detail = format!("Blocks of type {name:?} are not expected here.");
             problems.push(Diagnostic::error("Unsupported block type", detail).at(nested.header));
             continue;
         }
         let (inner, found) = nested.body.attributes();
         problems.append(found);
+        // A nested block is evaluated as an object, so an argument without a value in it was not constant.
         let is_known = |attribute: &Attribute| {
             let mut objects = value.elements();
             objects.any(|(_, object)| object.attribute(&attribute.name.name).is_some())

@@ -113,6 +113,7 @@ impl BackendConfig {
     /// Terraform, unless an argument is set that only OpenTofu has.
     pub fn to_record(&self, block: &Self) -> (SerializedBackend, i64) {
         let record = |product| Some((self.kind.schema().to_record(&self.config, product)?, product));
+        // Terraform's format is preferred, so that Terraform can continue in this directory.
         let (config, product) = record(Product::Terraform)
             .or_else(|| record(Product::OpenTofu))
             .unwrap_or_else(|| (self.to_json(), Product::Terraform));
@@ -136,6 +137,7 @@ impl BackendConfig {
         let is_missing =
             |name: &str| self.config.attribute(name).is_none_or(|value| value.is_null() || value.as_str() == Some(""));
         arguments
+            // An argument may also come from an environment variable of the store, which the record does not contain.
             .filter(|argument| is_missing(argument.name()) && environment.first(argument.environment()).is_none())
             .map(|argument| argument.name())
             .collect()
@@ -153,6 +155,7 @@ impl BackendConfig {
             if old == new {
                 return None;
             }
+            // Only strings have a short text form; other changes are reported without their values.
             let is_plain = |value: &Value| value.is_null() || value.as_str().is_some();
             if argument.is_sensitive() || !is_plain(&old) || !is_plain(&new) {
                 return Some(format!("{name} has changed"));
@@ -195,6 +198,7 @@ impl SerializedBackend {
 /// Reports settings that a store refuses.
 fn refused(context: &Context, kind: &str, problem: ConnectError) -> Diagnostics {
     let command = &context.wording.command;
+    // The store words its own errors; the schema's get advice on how to set the argument.
     match problem {
         ConnectError::Store(problem) => problem.diagnostic().into(),
         ConnectError::Arguments(problems) => problems

@@ -7,11 +7,11 @@ use groma_backend::{HeldLock, OpenOptions, OpenedRemote, RemoteHandle, StoreErro
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Encryption;
 use groma_engine::Cancellation;
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::{Journal, LocalStore, Locking, Opened, Saved, State, StateError, StatePaths};
 
 use super::super::context::Context;
 use super::location::{RemoteLocation, StateLocation};
-use crate::settings::TERRAFORM_VERSION;
 
 /// An open state. Dropping it releases the lock; a failure to do so is reported at the end of the command.
 pub(in super::super) enum StateHandle {
@@ -45,6 +45,8 @@ impl RemoteLocation {
         let options = OpenOptions {
             locking,
             waiting,
+            // The lock may be released by Drop, after the command has printed; the context prints that failure at the
+            // end.
             report: waiting.context.release_report(),
             encryption: self.encryption,
             backup: self.backup,
@@ -66,6 +68,7 @@ struct LockWait<'a> {
 
 impl Waiting for LockWait<'_> {
     fn keep_waiting(&self) -> bool {
+        // Without a cancellation nobody can interrupt, and only the lock timeout ends the wait.
         self.cancellation.is_none_or(|cancellation| cancellation.state() == groma_engine::Stop::No)
     }
 

@@ -18,6 +18,7 @@ pub(in super::super) fn in_use(context: &Context, module: &Module) -> Result<Bac
     let configured = configured(context, module, &Settings::new())?;
     let record = RecordFile::of(context).read()?;
     let reason = match (configured, record) {
+        // Terraform uses the local backend too if neither a block nor a record exists.
         (None, None) => return Ok(BackendConfig::default()),
         // Recorded settings may come from -backend-config, so an unchanged hash of the block is enough.
         (Some(new), Some(Record::Known { backend, hash }))

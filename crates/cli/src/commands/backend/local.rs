@@ -41,6 +41,7 @@ impl Local {
 
     /// Returns the state files of a workspace, without encryption.
     pub fn files(&self, workspace: &str) -> StatePaths {
+        // Only the default workspace uses `path`: the states of other workspaces have a directory each.
         match (&self.path, workspace) {
             (Some(file), DEFAULT_WORKSPACE) => StatePaths::of_file(file),
             (None, DEFAULT_WORKSPACE) => StatePaths::of_workspace(Path::new(""), workspace),
@@ -81,9 +82,11 @@ impl Local {
                 let folders = entries.flatten().filter(|entry| entry.path().is_dir());
                 names.extend(folders.filter_map(|entry| entry.file_name().into_string().ok()));
             }
+            // The directory is created with the first workspace.
             Err(problem) if problem.kind() == io::ErrorKind::NotFound => {}
             Err(problem) => return Err(problem),
         }
+        // A directory named "default" is not the default workspace, whose state is elsewhere.
         names.retain(|name| name != DEFAULT_WORKSPACE);
         names.sort();
         names.insert(0, DEFAULT_WORKSPACE.to_owned());

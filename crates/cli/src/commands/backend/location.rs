@@ -77,9 +77,11 @@ impl StateLocation {
     pub fn has_state(&self) -> Result<bool, Diagnostics> {
         match self {
             Self::Files(paths) => {
+                // Terraform creates empty state files to lock them, so an empty file is no state.
                 Ok(std::fs::metadata(&paths.read).is_ok_and(|file| file.len() > 0) || paths.journal().exists())
             }
             Self::Remote(remote) => {
+                // Results that only the journal has would be lost if the state counted as missing.
                 if remote.backend.has_journal(&remote.journals, &remote.workspace) {
                     return Ok(true);
                 }
@@ -98,6 +100,7 @@ impl StateLocation {
                 canonical(&one.write) == canonical(&other.write)
             }
             (Self::Remote(one), Self::Remote(other)) => {
+                // The location names everything that selects the object.
                 one.backend.ty().name == other.backend.ty().name
                     && one.backend.location(&one.workspace) == other.backend.location(&other.workspace)
             }

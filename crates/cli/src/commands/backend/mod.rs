@@ -30,8 +30,8 @@ pub(super) use workspace_name::{active_workspace, valid_workspace};
 use super::context::Context;
 use super::encryption;
 use super::outcome::fail;
-use crate::account::account;
 use crate::arguments::{self, Flag, StateFiles};
+use crate::environment::account;
 use crate::settings::DEFAULT_WORKSPACE;
 
 /// State files that replace those of the backend.
@@ -141,6 +141,7 @@ pub(super) fn location_in(
             backend: remote.clone(),
             workspace: workspace.to_owned(),
             encryption,
+            // As in Terraform, remote states have no backup files.
             backup: Backup::None,
             damaged_journal: DamagedJournal::default(),
             journals: context.settings.data_directory.join("state-journals"),
@@ -166,6 +167,7 @@ fn files_in(local: &Local, workspace: &str, overrides: StateOverrides<'_>) -> St
         paths = paths.writing_to(file);
     }
     match overrides.backup {
+        // Terraform's spelling for no backup.
         Some(file) if file.as_os_str() == "-" => paths.with_backup(Backup::None),
         Some(file) => paths.with_backup(Backup::At(file.to_owned())),
         None => paths,

@@ -91,6 +91,7 @@ impl RecordFile {
 
     fn record(&self, written: WrittenBackend) -> Result<Record, Diagnostics> {
         let WrittenBackend { backend: SerializedBackend { kind, config }, hash } = written;
+        // An unknown type is no error here: init -reconfigure may replace it.
         let Some(known) = BackendKind::find(&kind) else { return Ok(Record::Foreign { kind }) };
         let backend = BackendConfig::deserialize(known, &config).map_err(|problems| {
             self.unreadable(&problems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))

@@ -11,6 +11,7 @@ use super::super::outcome::fail;
 /// # Errors
 /// The name contains characters that are not safe in a URL, or would escape its directory.
 pub(in super::super) fn valid_workspace(name: &str) -> Result<(), Diagnostics> {
+    // Terraform's test: the characters that Go's url.PathEscape leaves unchanged.
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_.~$&+=:@".contains(c);
     if !name.is_empty() && name.chars().all(is_safe) && name != "." && name != ".." {
         return Ok(());

@@ -14,7 +14,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
 use super::Asked;
-use super::unfinished::goes_on;
+use super::input::goes_on;
 
 /// The completer: all candidate words, sorted, and the module that expressions are evaluated in.
 pub(super) struct ConsoleCompleter<'a> {
@@ -53,6 +53,8 @@ impl<'a> ConsoleCompleter<'a> {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
         let start = before.trim_end_matches(is_part).len();
         let begun = before.get(start..).unwrap_or_default();
+        // An empty word would complete to everything, and Tab at the start of an expression should not flood the
+        // screen.
         if begun.is_empty() {
             return (start, Vec::new());
         }
@@ -63,6 +65,7 @@ impl<'a> ConsoleCompleter<'a> {
         if !matching.is_empty() {
             return (start, matching);
         }
+        // Attributes are only known by evaluating the object, so they are the last resort.
         let Some((_, name)) = begun.rsplit_once('.') else { return (start, Vec::new()) };
         let start = before.len() - name.len();
         let object = path_at_end(before.get(..start - 1).unwrap_or_default());
@@ -76,11 +79,13 @@ impl<'a> ConsoleCompleter<'a> {
         let Some(file) = sources.add("<console-input>", object) else { return Vec::new() };
         let (expression, mut problems) = parse_expression(&file);
         problems.append(check_references(self.asked.module, &expression));
+        // An invalid prefix has no attributes; its errors are reported when the line is entered.
         if problems.has_errors() {
             return Vec::new();
         }
         let value = evaluate(&expression, self.asked.scope, &mut problems);
         let names: Vec<String> = match (value.unmark().0.kind(), value.ty()) {
+            // The value decides for maps, whose keys are not part of their type.
             (Kind::Map(map), _) => map.keys().iter().map(ToString::to_string).collect(),
             (_, Type::Object(object)) => object.iter().map(|(name, _)| name.to_string()).collect(),
             _ => Vec::new(),
@@ -116,6 +121,7 @@ impl Completer for ConsoleCompleter<'_> {
 
 impl Validator for ConsoleCompleter<'_> {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        // An expression inside brackets continues on the next line, so Enter must not submit it.
         let is_open = goes_on(&format!("{}\n", context.input()));
         Ok(if is_open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
@@ -125,6 +131,7 @@ impl Hinter for ConsoleCompleter<'_> {
     type Hint = String;
 
     fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
+        // The hinter is the only part of the editor that sees every change of the line.
         self.begun.set(!line.is_empty());
         None
     }
@@ -176,9 +183,12 @@ mod tests {
             let (start, found) = words.candidates(line, line.len());
             (start, found.join(" "))
         };
+        // Words complete from the start of the name, not from the start of the line.
         assert_eq!(candidates("upper(var.n"), (6, "var.name var.number".into()));
+        // The word before the cursor counts, although text follows.
         assert_eq!(words.candidates("upp + 1", 3), (0, vec!["upper(".to_owned()]));
         assert_eq!(candidates("1 + "), (4, String::new()));
+        // The member "not a name" is omitted, because it is no valid attribute syntax.
         assert_eq!(candidates("1 + local.a."), (12, "inner input".into()));
         assert_eq!(candidates("[local.a.inn"), (9, "inner".into()));
         assert_eq!(candidates("local.a.inner."), (14, "deep".into()));

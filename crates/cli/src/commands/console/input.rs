@@ -1,13 +1,14 @@
-//! Sources of expressions: an interactive prompt with history and completion, or piped standard input.
+//! Sources of expressions: an interactive prompt with history and completion, or piped standard input; an expression may continue
+//! on the next line.
 
 use std::io::{self, BufRead, Cursor};
 
+use groma_hcl::{TokenKind, tokenize};
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
 use rustyline::{Config, Editor};
 
 use super::completion::ConsoleCompleter;
-use super::unfinished::goes_on;
 
 /// Source of expressions.
 pub(super) enum Source<'a> {
@@ -77,6 +78,7 @@ impl Prompt<'_> {
                     let _ = self.editor.add_history_entry(&text);
                     self.entered = Cursor::new(text);
                 }
+                // As in a shell, Control-C discards a line that has text.
                 Err(ReadlineError::Interrupted) if self.editor.helper().is_some_and(|words| words.had_begun()) => {}
                 // Control-D, Control-C at the start of a line, or a terminal that is gone.
                 Err(_) => return Next::End,
@@ -102,17 +104,55 @@ fn from_lines(lines: &mut impl BufRead) -> Next {
     }
 }
 
+/// Whether an expression is incomplete: it has an unclosed bracket, template, heredoc or comment.
+pub(super) fn goes_on(text: &str) -> bool {
+    let mut depth = 0_i64;
+    let mut is_heredoc = false;
+    let mut last_comment = "";
+    for (kind, range) in tokenize(text).iter() {
+        match kind {
+            TokenKind::OpenBrace
+            | TokenKind::OpenBracket
+            | TokenKind::OpenParenthesis
+            | TokenKind::OpenInterpolation
+            | TokenKind::OpenDirective => depth += 1,
+            TokenKind::CloseBrace
+            | TokenKind::CloseBracket
+            | TokenKind::CloseParenthesis
+            | TokenKind::CloseSequence => depth -= 1,
+            TokenKind::OpenHeredoc => is_heredoc = true,
+            TokenKind::CloseHeredoc => is_heredoc = false,
+            // The tokenizer has no token for an unclosed comment.
+            TokenKind::Comment => last_comment = text.get(range).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    depth > 0 || is_heredoc || (last_comment.starts_with("/*") && !last_comment.ends_with("*/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn reads_expressions_from_pipe() {
+        // The bracket that is never closed ends with the input.
         let mut pipe = Cursor::new("1\n[\n 2,\n]\n(3");
         let mut texts = Vec::new();
         while let Next::Text(text) = from_lines(&mut pipe) {
             texts.push(text);
         }
         assert_eq!(texts, ["1", "[\n 2,\n]", "(3"]);
+    }
+
+    #[test]
+    fn detects_unclosed_brackets() {
+        for open in ["{", "[1,", "upper(", "\"${", "{ a = [", "<<EOT\nx", "(1 +\n"] {
+            assert!(goes_on(open), "{open}");
+        }
+        // Closing brackets without an opening one are errors, which are reported at once.
+        for whole in ["1", "{}", "[1,\n2]", "upper(\n\"a\")", "\"${1}\"", "\"{\"", "<<EOT\nx\nEOT\n", "}", "# {", ")"] {
+            assert!(!goes_on(whole), "{whole}");
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 mod completion;
 mod input;
-mod unfinished;
 
 use std::sync::Arc;
 
@@ -35,6 +34,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     if let Some(path) = &arguments.json_into {
         context.mirror_json(path)?;
     }
+    // Warnings are shown later, together with those of planning.
     let (configuration, mut warnings) = load(context, Purpose::Inspect)?;
     context.filter_deprecations(&configuration);
     let overrides = StateOverrides { state: arguments.state.as_deref(), ..StateOverrides::default() };
@@ -42,6 +42,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     let (mut inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
     warnings.append(problems);
     default_to_unknown(&configuration.root, &mut inputs);
+    // The console changes nothing, so it must not wait for another run or block one.
     let state = read_state_unlocked(context, location)?;
     let root = Arc::clone(&configuration.root);
     let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
@@ -124,6 +125,7 @@ fn evaluate_all(context: &mut Context, asked: &Asked<'_>, input: &mut Source<'_>
             }
             _ => {}
         }
+        // A person corrects the expression, but the lines after an error in a script may depend on it.
         if !answer(context, asked, text) && input.lines() == Lines::FromPipe {
             return Ok(1);
         }
@@ -138,6 +140,7 @@ fn answer(context: &Context, asked: &Asked<'_>, mut text: String) -> bool {
     }
     let Some(file) = context.sources.add("<console-input>", text) else { return false };
     let (expression, mut diagnostics) = parse_expression(&file);
+    // An expression with syntax errors has unreliable references.
     if !diagnostics.has_errors() {
         diagnostics.append(check_references(asked.module, &expression));
     }

@@ -15,6 +15,7 @@ pub(super) fn unified(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     let (old, new) = (lines(old), lines(new));
     let mut text = format!("--- old/{name}\n+++ new/{name}\n").into_bytes();
     for hunk in group_diff_ops(operations(&old, &new), CONTEXT_LINES) {
+        // Hunk headers need no file name, because each file has its own diff.
         text.extend_from_slice(format!("{}\n", UnifiedHunkHeader::new(&hunk)).as_bytes());
         for operation in hunk {
             let (before, after) = (&old[operation.old_range()], &new[operation.new_range()]);
@@ -34,6 +35,7 @@ fn write_lines(sign: u8, lines: &[&[u8]], text: &mut Vec<u8>) {
         text.push(sign);
         text.extend_from_slice(line);
         if !line.ends_with(b"\n") {
+            // The marker that diff and patch use for a missing line end.
             text.extend_from_slice(b"\n\\ No newline at end of file\n");
         }
     }
@@ -43,16 +45,19 @@ fn write_lines(sign: u8, lines: &[&[u8]], text: &mut Vec<u8>) {
 /// file into sections that can be compared independently.
 fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
     if old.len() != new.len() {
+        // Lines were added or removed, so positions in both files no longer correspond.
         return capture_diff(Algorithm::Myers, old, 0..old.len(), new, 0..new.len());
     }
     let mut operations = Vec::new();
     let mut start = 0;
     while start < old.len() {
+        // Only a line that is empty in both files at the same position is certain to correspond.
         let is_border = |at: &usize| old[*at] == new[*at] && old[*at].trim_ascii().is_empty();
         let end = (start + 1..old.len()).find(is_border).unwrap_or(old.len());
         if end - start <= MINIMAL_DIFF_LINES {
             append(&mut operations, capture_diff(Algorithm::Myers, old, start..end, new, start..end));
         } else {
+            // A minimal diff of so many lines would be slow, and formatting changes most of them in place.
             append(&mut operations, (start..end).map(|at| line_by_line(at, old, new)));
         }
         start = end;
@@ -104,6 +109,7 @@ mod tests {
         let old: String = (0..5000).map(|at| line(at, "=")).collect();
         let new: String = (0..5000).map(|at| line(at, if at == 3000 { "=" } else { " = " })).collect();
         let shown = unified("x.tf", &old, &new);
+        // One line is the header; the unchanged line 3000 is not counted.
         assert_eq!(shown.lines().filter(|line| line.starts_with('-')).count(), 1 + 4999);
         assert!(shown.contains("\n+a2999 = 2999\n a3000=3000\n-a3001=3001\n"), "{shown}");
     }

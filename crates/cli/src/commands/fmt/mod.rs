@@ -71,6 +71,7 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
     if arguments.targets.first().is_some_and(|first| first == Path::new("-")) {
         return standard_input(
             context,
+            // With -check only the exit code matters.
             if checks {
                 Report { list: false, diff: false, text: false }
             } else {
@@ -79,12 +80,14 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
             if checks { DIFFERS } else { 0 },
         );
     }
+    // -list=false -write=false prints the formatted text, as in Terraform.
     let report = Report { list, diff, text: !list && !write && !diff && !checks };
     let (files, problems) = found(context, arguments);
     let done = work(&files, &context.sources, if write { Store::Write } else { Store::Leave });
     let mut differs = false;
     let mut wrong = problems.has_errors();
     context.show(&problems);
+    // Results are reported in the order of the files, whatever thread was first.
     for (path, done) in files.iter().zip(done) {
         match done {
             Done::Wrong(diagnostics) => {
@@ -184,6 +187,7 @@ fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
         let path = if target.as_os_str().is_empty() { Path::new(".") } else { target };
         if path.is_dir() {
             in_folder(target, depth, &mut files, &mut problems);
+        // A misspelled path is an error, so that a pipeline does not pass without checking anything.
         } else if !path.exists() {
             problems.append(fail(
                 &format!("No file or directory at {}", path.display()),
@@ -225,6 +229,7 @@ fn in_folder(folder: &Path, depth: Depth, files: &mut Vec<PathBuf>, problems: &m
             continue;
         }
         let path = folder.join(&name);
+        // Symbolic links to directories are not followed, so a cycle of links cannot loop.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             if depth == Depth::Recursive {
                 in_folder(&path, depth, files, problems);
@@ -263,11 +268,13 @@ fn work(files: &[PathBuf], sources: &Arc<Sources>, store: Store) -> Vec<Done> {
         let start = || std::thread::Builder::new().name("fmt".to_owned()).spawn_scoped(scope, worker);
         let handles: Vec<_> = (1..threads).map_while(|_| start().ok()).collect();
         let mut all = worker();
+        // This thread works too, so one thread fewer is started.
         for handle in handles {
             all.extend(handle.join().unwrap_or_default());
         }
         all
     });
+    // Each worker returns its own results, which are in no common order.
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, done)| done).collect()
 }
@@ -281,6 +288,7 @@ fn file(path: &Path, sources: &Sources, store: Store) -> Done {
         }
     };
     let done = format(sources, path, old);
+    // The old content stays if writing fails: `rewrite` replaces the file as a whole.
     if let (Done::Differs { new, .. }, Store::Write) = (&done, store)
         && let Err(error) = rewrite(path, new)
     {
@@ -296,6 +304,7 @@ fn format(sources: &Sources, path: &Path, old: Vec<u8>) -> Done {
     match try_format_bytes(&old) {
         Some(new) if new == old => Done::Same(old),
         Some(new) => Done::Differs { old, new },
+        // The formatter only refuses files with syntax errors, and the parser reports these.
         None => {
             let Some(file) = sources.add_bytes(path.to_string_lossy(), old) else {
                 return Done::Wrong(fail("Configuration too large", "All files together must not exceed 4 GiB."));

@@ -79,6 +79,7 @@ impl Changing {
 
     /// Whether the state is stored in `file`.
     pub fn is_in(&self, file: &Path) -> bool {
+        // Two spellings of one path would otherwise open and lock the file twice.
         let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         self.store.file().is_some_and(|own| canonical(own) == canonical(file))
     }
@@ -86,6 +87,7 @@ impl Changing {
     /// Writes the state; returns the message with the undo command, or an empty string if nothing changed.
     pub fn save(mut self, command: &str) -> Result<String, Diagnostics> {
         let saved = self.store.save(&mut self.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        // Without a backup there is nothing to undo to.
         let backup = self.store.backup_path().filter(|backup| saved != Saved::Unchanged && backup.exists());
         Ok(backup.map(|backup| undo(command, backup, &self.store.location(), self.origin)).unwrap_or_default())
     }
@@ -94,6 +96,7 @@ impl Changing {
 fn undo(command: &str, backup: &Path, file: &str, origin: Origin) -> String {
     let backup = backup.display();
     match origin {
+        // A workspace state may be remote, so the undo goes through the program.
         Origin::Workspace => format!("To undo this: {command} state push -force {backup}\n"),
         Origin::Named => format!("To undo this: cp {backup} {file}\n"),
     }

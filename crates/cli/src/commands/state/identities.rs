@@ -21,6 +21,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome
     for view in chosen(&state, &list.addresses, list.id.as_deref())? {
         let identity = view.record.current.as_ref().and_then(|object| object.identity.as_ref());
         let json = identity.and_then(|identity| identity.json.as_ref());
+        // The identity is stored as the provider's JSON, so it is printed without a schema.
         match json.and_then(|json| serde_json::from_str(json.as_str()).ok()) {
             // Objects without an identity are omitted.
             None | Some(serde_json::Value::Null) => {}
@@ -29,6 +30,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome
             }
         }
     }
+    // Sorted by address, as a map in Go's JSON output.
     let text = serde_json::to_string_pretty(&identities).unwrap_or_else(|_| "{}".to_owned());
     context.streams.print_document(&format!("{text}\n"));
     Ok(0)

@@ -40,6 +40,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
         ));
     }
     let mut source = Changing::open(context, &arguments.change, "state-mv")?;
+    // A destination equal to the source is an ordinary move.
     let destination_file = arguments.state_out.as_deref().filter(|file| !source.is_in(file));
     let mut other = match destination_file {
         Some(file) => {
@@ -49,6 +50,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
         None => None,
     };
     let target_state = other.as_ref().map_or(&source.state, |other| &other.state);
+    // Decided before anything is changed, so that an error leaves both states as they were.
     let what = decide(&source.state, target_state, &from, &to)?;
     let instances = what.instances(&source.state);
     let names = what.names(&instances);
@@ -56,14 +58,18 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
         lines("Would move", &names).for_each(|line| context.report(&line));
         return Ok(0);
     }
+    // Collected before the loop consumes the instances.
     let moved = what.moved_resources(&instances);
     for (from, to) in instances {
+        // The provider is kept: it does not depend on the address.
         let provider = source.state.provider(&from, None).map(ProviderConfig::block);
         let Some((provider, record)) = provider.zip(source.state.remove_instance(&from)) else { continue };
         let into = other.as_mut().map_or(&mut source.state, |other| &mut other.state);
+        // A resource that exists in the destination keeps its provider, because all its instances share it.
         let provider = into.resource(&to.abs_resource()).map_or(provider, |entry| (*entry.provider).clone());
         put(into, &to, &provider, record);
     }
+    // Dependencies are cleared only in the destination, as in Terraform.
     forget_dependencies(other.as_mut().map_or(&mut source.state, |other| &mut other.state), &moved);
     // The destination is written first: a failure in between leaves the objects in both states instead of losing them.
     let command = context.wording.command.clone();
@@ -97,6 +103,7 @@ fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
         let current = view.record.current.iter().map(|object| (None, object));
         let deposed = view.record.deposed.iter().map(|(key, object)| (Some(key.clone()), object));
         for (key, of) in current.chain(deposed).filter(|(_, object)| depends(object)) {
+            // Shared records are copied only where they change.
             let object = ObjectRecord { dependencies: Dependencies::default(), ..(**of).clone() };
             cleared.push((view.address(), key, view.manager(of).clone(), Arc::new(object)));
         }
@@ -123,6 +130,7 @@ impl Move {
             Self::Module(..) => {
                 let mut names: Vec<(String, String)> =
                     instances.iter().map(|(from, to)| (from.module.to_string(), to.module.to_string())).collect();
+                // Instances of a module are adjacent in the state, so adjacent duplicates suffice.
                 names.dedup();
                 names
             }
@@ -138,6 +146,7 @@ impl Move {
                 keys.map(|key| (from.instance(key.clone()), to.instance(key.clone()))).collect()
             }
             Self::Module(from, to) => {
+                // The whole module moves with its nested modules.
                 let inside = state.iter().map(|view| view.address()).filter(|address| is_below(from, &address.module));
                 inside.map(|address| (address.clone(), under(to, from, address))).collect()
             }
@@ -170,10 +179,12 @@ fn decide(source: &State, into: &State, from: &Target, to: &Target) -> Result<Mo
     let target = |why: &str| Err(fail("Invalid target address", format!("Cannot move {from} to {to}: {why}.")));
     match (from, to) {
         (Target::Module(module), _) => {
+            // An unknown module is an error, although moving nothing would be harmless: it is probably misspelled.
             if !source.iter().any(|view| is_below(module, &view.resource.module)) {
                 return Err(absent());
             }
             let Target::Module(to) = to else { return target("the target must also be a module") };
+            // Two modules are never merged, because their instances could collide.
             if into.iter().any(|view| is_below(to, &view.resource.module)) {
                 return target("there is already a module at that address");
             }
@@ -185,6 +196,7 @@ fn decide(source: &State, into: &State, from: &Target, to: &Target) -> Result<Mo
             let single = resource.instance(InstanceKey::None);
             match (entry.instance(&InstanceKey::None), to) {
                 (Some(_), _) => decide_instance(into, from, &single, to),
+                // All instances keep their keys.
                 (None, Target::Resource(to)) => {
                     may_be(from, &resource.resource, &to.resource)?;
                     if into.resource(to).is_some() {
@@ -208,6 +220,7 @@ fn decide_instance(into: &State, from: &Target, instance: &ResourceInstance, to:
     let target = |why: &str| Err(fail("Invalid target address", format!("Cannot move {from} to {to}: {why}.")));
     let address = match to {
         Target::Module(_) => return target("the target must also be a resource instance"),
+        // An address without a key means the single instance of the target.
         Target::Resource(resource) => resource.instance(InstanceKey::None),
         Target::Instance(instance) => instance.clone(),
     };
@@ -222,8 +235,10 @@ fn decide_instance(into: &State, from: &Target, instance: &ResourceInstance, to:
 fn may_be(from: &Target, one: &groma_address::Resource, other: &groma_address::Resource) -> Result<(), Diagnostics> {
     let refused = |why: &str| Err(fail("Invalid state move request", format!("Cannot move {from} to {other}: {why}.")));
     if one.mode != other.mode {
+        // Their records have different meanings: data is read again, managed objects are destroyed.
         return refused("a managed resource cannot become a data source, or vice versa");
     }
+    // The attributes would not fit the schema of the other type.
     if one.type_name != other.type_name {
         return refused("resource types don't match");
     }

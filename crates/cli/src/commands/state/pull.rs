@@ -14,6 +14,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     context.configure_view(&arguments.common.view);
     let (configuration, _) = load(context, Purpose::ChangeState)?;
     let location = state_location(context, &configuration.root, StateOverrides::default())?;
+    // Terraform prints nothing for a missing state.
     if !location.has_state()? {
         return Ok(0);
     }

@@ -25,10 +25,12 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     };
     let (configuration, _) = load(context, Purpose::ChangeState)?;
     let location = state_location(context, &configuration.root, StateOverrides::default())?;
+    // The file may be encrypted like the state itself.
     let mut pushed = read(source, location.encryption().as_deref())?;
     let is_new = !location.has_state()?;
     let usual_backup = location.backup().clone();
     let locking = locking(&arguments.access.locking, "state-push");
+    // A unique backup, because `state push` must always be undoable.
     let (mut store, current) = open_state(context, location.with_backup(Backup::New), &locking)?;
     if !is_new && !arguments.force.is_some_and(Flag::is_on) {
         may_follow(&pushed, &current)?;
@@ -37,6 +39,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
         // As in Terraform, replacing existing contents increments the serial.
         pushed.serial += 1;
     }
+    // Written as given: serial and lineage of the pushed state are kept.
     let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     // The backup has a unique name, so that the next change does not overwrite it.
     let backup = store.backup_path().filter(|_| saved != Saved::Unchanged);
@@ -75,6 +78,7 @@ fn read(source: &Path, encryption: Option<&Encryption>) -> Result<State, Diagnos
         };
         fail(&summary, format!("The state to push cannot be read: {problem}.", problem = io_reason(&problem)))
     })?;
+    // An empty file would replace the state by nothing.
     if file::is_blank(&bytes) {
         return Err(fail(&format!("Error reading source state \"{shown}\": no state"), "The file is empty."));
     }
@@ -124,5 +128,6 @@ fn may_follow(pushed: &State, current: &State) -> Result<(), Diagnostics> {
 }
 
 fn is_same(one: &State, other: &State) -> bool {
+    // The serial and the version of the program do not count as contents.
     one.outputs == other.outputs && one.check_results == other.check_results && one.resources().eq(other.resources())
 }

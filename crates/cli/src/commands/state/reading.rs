@@ -19,6 +19,7 @@ pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, 
         Some(file) => file_location(&configuration.root, file)?,
         None => state_location(context, &configuration.root, StateOverrides::default())?,
     };
+    // Reading a missing state would look like an empty one.
     must_exist(&location)?;
     read_state_unlocked(context, location)
 }
@@ -56,9 +57,11 @@ pub(super) fn chosen<'s>(
     let mut found: Vec<InstanceView<'s>> = if addresses.is_empty() { state.iter().collect() } else { Vec::new() };
     let mut problems = Diagnostics::new();
     for text in addresses {
+        // All addresses are checked, so that one run reports every mistake.
         match target(text) {
             Ok(target) => {
                 let before = found.len();
+                // An address may match several instances: those of a module or resource.
                 found.extend(state.iter().filter(|view| target.contains(&view.address())));
                 if found.len() == before {
                     problems.append(unknown(&target));
@@ -71,6 +74,7 @@ pub(super) fn chosen<'s>(
         return Err(problems);
     }
     if let Some(id) = id.filter(|id| !id.is_empty()) {
+        // Compared as JSON, because the state stores attributes as JSON text.
         let wanted = serde_json::Value::from(id).to_string();
         found.retain(|view| has_id(view, &wanted));
     }

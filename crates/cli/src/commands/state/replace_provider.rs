@@ -19,6 +19,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Ou
     };
     let from = address(context, "from", from)?;
     let to = address(context, "to", to)?;
+    // Checked before the state is locked.
     if arguments.change.json.json.is_some_and(Flag::is_on) && !arguments.auto_approve.is_some_and(Flag::is_on) {
         let detail = "-json cannot prompt for approval. Add -auto-approve.";
         return Err(fail("Auto-approve required", detail));
@@ -26,6 +27,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Ou
     let mut changing = Changing::open(context, &arguments.change, "state-replace-provider")?;
     let resources = changing.state.resources().filter(|(_, entry)| entry.provider.provider == from);
     let found: Vec<AbsResource> = resources.map(|(resource, _)| resource.clone()).collect();
+    // Nothing to do is a success, so that scripts can run the command twice.
     if found.is_empty() {
         context.report("No matching resources found.\n");
         return Ok(0);
@@ -52,6 +54,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Ou
 }
 
 fn address(context: &Context, which: &str, text: &str) -> Result<ProviderAddress, Diagnostics> {
+    // Names without a host get the host of the configured registry.
     let host = context.settings.registry.as_deref().unwrap_or(DEFAULT_PROVIDER_HOST);
     ProviderAddress::parse(text, host)
         .map_err(|problem| fail(&format!("Invalid {which:?} provider {text:?}"), problem.message))

@@ -21,6 +21,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
         found.extend(instances.filter(|address| target.contains(address)));
     }
     let only_says = arguments.dry_run.is_some_and(Flag::is_on);
+    // A dry run of nothing is no error: it only reports.
     if found.is_empty() && only_says {
         context.report("Would have removed nothing.\n");
         return Ok(0);
@@ -35,10 +36,12 @@ pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
         found.iter().for_each(|address| context.report(&format!("Would remove {address}\n")));
         return Ok(0);
     }
+    // Instances that two addresses match are removed once; the second removal has no effect.
     for address in &found {
         changing.state.remove_instance(address);
     }
     let undo = changing.save(&context.wording.command)?;
+    // Reported after the write, so that the output does not claim what did not happen.
     found.iter().for_each(|address| context.report(&format!("Removed {address}\n")));
     context.report(&format!("Successfully removed {} resource instance(s).\n", found.len()));
     context.report_nonempty(&undo);

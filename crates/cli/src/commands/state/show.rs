@@ -28,6 +28,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateShow) -> Outcome {
         )
     })?;
     let state = read(context, arguments.state.as_deref())?;
+    // Only the exact instance matches: an address without a key is not a whole resource here.
     let view = state.iter().find(|view| view.address() == address).ok_or_else(|| {
         fail(
             "No instance found for the given address!",
@@ -40,6 +41,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateShow) -> Outcome {
         let mut out = String::new();
         objects.iter().for_each(|object| write_object(object, context.palette(), context.redaction, &mut out));
         out
+        // Text and JSON show the current object and the deposed ones.
     };
     results.print(context, text, || format!("{}\n", compact(&objects_json(&state.terraform_version, &objects))))?;
     Ok(0)

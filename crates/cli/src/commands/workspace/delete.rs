@@ -32,12 +32,14 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome
     if name == DEFAULT_WORKSPACE {
         return Err(fail("Cannot delete the default workspace", "The default workspace always exists."));
     }
+    // The lock prevents another run from creating objects while the state is deleted.
     let location = workspaces.location(context, name)?;
     let (store, state) = open_state(context, location, &locking(&arguments.locking, "workspace-delete"))?;
     let objects = managed(&state);
     if !objects.is_empty() && !arguments.force.is_some_and(Flag::is_on) {
         return Err(not_empty(name, &objects));
     }
+    // Deleting with -force still leaves a way back.
     let kept = if objects.is_empty() { None } else { Some(keep(name, &store, state)?) };
     match (workspaces.backend(), store) {
         (Backend::Remote(remote), StateHandle::Remote(handle)) => {
@@ -66,6 +68,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome
 }
 
 fn managed(state: &State) -> Vec<String> {
+    // Data sources are read again by the next plan, so they do not count.
     let managed = state.iter().filter(|view| view.resource.resource.mode == Mode::Managed);
     managed.map(|view| view.address().to_string()).collect()
 }

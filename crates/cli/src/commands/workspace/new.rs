@@ -1,4 +1,4 @@
-//! `workspace new`: creates a workspace, and switches to it.
+//! `workspace new` and `workspace select`: switch to a workspace, which the former creates.
 
 use std::path::Path;
 
@@ -11,14 +11,15 @@ use super::super::backend::{locking, valid_workspace};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
-use super::workspaces::{Workspaces, choose, not_overridden, single_name};
-use crate::arguments::{self, WorkspaceNew};
+use super::workspaces::{Workspaces, absent, choose, not_overridden, single_name};
+use crate::arguments::{self, Flag, WorkspaceNew, WorkspaceSelect};
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
     context.configure_view(&arguments.view);
     context.configure_json(&arguments.json)?;
     let name = single_name(&arguments.rest)?;
     valid_workspace(name)?;
+    // A new workspace would not be used while TF_WORKSPACE selects another.
     not_overridden(context)?;
     let workspaces = Workspaces::of(context)?;
     if workspaces.exists(name)? {
@@ -37,6 +38,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
 /// Creates a workspace, switches to it, and reports it.
 pub(super) fn create(context: &Context, workspaces: &Workspaces, name: &str) -> Result<(), Diagnostics> {
     workspaces.make(context, name)?;
+    // Selected only after it exists.
     choose(context, name)?;
     let command = &context.wording.command;
     context.report(&format!(
@@ -69,8 +71,31 @@ fn begin_with(
 ) -> Outcome {
     let location = workspaces.location(context, name)?;
     let (mut store, _) = open_state(context, location, &locking(lock, "workspace-new"))?;
+    // A copy is another state: with the lineage of the original, a push could overwrite one with the other.
     state.lineage = State::new(TERRAFORM_VERSION).lineage;
     state.serial = 0;
     store.save(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+    Ok(0)
+}
+
+pub(super) fn select(context: &mut Context, arguments: &WorkspaceSelect) -> Outcome {
+    context.configure_view(&arguments.view);
+    context.configure_json(&arguments.json)?;
+    let name = single_name(&arguments.rest)?;
+    not_overridden(context)?;
+    valid_workspace(name)?;
+    // Selecting the current workspace succeeds without any access to the backend.
+    if name == context.settings.workspace {
+        return Ok(0);
+    }
+    let workspaces = Workspaces::of(context)?;
+    if !workspaces.exists(name)? {
+        return match arguments.or_create {
+            Some(Flag::On) => create(context, &workspaces, name).map(|()| 0),
+            _ => Err(absent(context, name)),
+        };
+    }
+    choose(context, name)?;
+    context.report(&format!("Switched to workspace {name:?}.\n"));
     Ok(0)
 }

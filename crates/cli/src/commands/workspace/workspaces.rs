@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use groma_config::Module;
 use groma_diagnostics::{Diagnostics, capitalized, io_reason};
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::{Locking, State};
 
 use super::super::backend::{Backend, StateLocation, StateOverrides, diagnostics, in_use, location_in, request};
 use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::outcome::fail;
-use crate::settings::{DEFAULT_WORKSPACE, TERRAFORM_VERSION};
+use crate::settings::DEFAULT_WORKSPACE;
 
 /// Workspaces of the configuration in the working directory.
 pub(in super::super) struct Workspaces {
@@ -65,6 +66,7 @@ impl Workspaces {
     }
 
     pub fn location(&self, context: &Context, name: &str) -> Result<StateLocation, Diagnostics> {
+        // State flags select single files, while a workspace command works on the backend itself.
         location_in(context, &self.backend, &self.root, name, StateOverrides::default())
     }
 
@@ -79,6 +81,7 @@ impl Workspaces {
         if name == DEFAULT_WORKSPACE {
             return Ok(());
         }
+        // Without a wait: another run that holds the lock is about to create the workspace.
         let locking = Locking::On(request("init", std::time::Duration::ZERO));
         let (mut store, opened) = self.location(context, name)?.open(context, &locking, None)?;
         // Another run may have created it meanwhile.
@@ -86,6 +89,7 @@ impl Workspaces {
             return Ok(());
         }
         let mut state = State::new(TERRAFORM_VERSION);
+        // A serial of 1 makes the empty state one that was written.
         state.serial = 1;
         store.put(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         Ok(())
@@ -96,6 +100,7 @@ impl Workspaces {
 pub(in super::super) fn choose(context: &Context, name: &str) -> Result<(), Diagnostics> {
     let directory = &context.settings.data_directory;
     let file = directory.join("environment");
+    // Terraform reads the same file, so both programs see one selection.
     std::fs::create_dir_all(directory)
         .and_then(|()| std::fs::write(&file, name))
         .map_err(|problem| failed("write", &file, &problem))

@@ -1,8 +1,8 @@
-//! Consolidates diagnostics with the same text into one.
+//! The order of diagnostics, and consolidation of those with the same text.
 
 use std::collections::HashMap;
 
-use groma_diagnostics::{Diagnostic, Severity};
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Sources};
 
 /// A diagnostic with the number of similar ones.
 pub struct Consolidated<'d> {
@@ -57,6 +57,7 @@ pub fn consolidated<'d>(ordered: &[&'d Diagnostic], consolidation: Consolidation
             let same = first.get(&text);
             if let Some(same) = same.and_then(|at| shown.get_mut(*at)) {
                 same.others += 1;
+                // The first one stays where it is, so that the order is kept.
                 continue;
             }
             first.insert(text, shown.len());
@@ -75,8 +76,28 @@ impl Consolidated<'_> {
             1 => format!("\n\n(and one more similar {what} elsewhere)"),
             others => format!("\n\n(and {others} more similar {what}s elsewhere)"),
         };
+        // The number of others belongs to this output, so the diagnostic itself is not changed.
         Diagnostic { detail: format!("{}{more}", self.diagnostic.detail), ..self.diagnostic.clone() }
     }
+}
+
+/// Sorts diagnostics: warnings before errors, then those without a source location, then by location, with files of parent
+/// directories first. The sort is stable. It makes the order independent of the order in which providers respond.
+pub fn in_order<'d>(diagnostics: &'d Diagnostics, sources: &Sources) -> Vec<&'d Diagnostic> {
+    let mut ordered: Vec<&Diagnostic> = diagnostics.iter().collect();
+    if ordered.len() > 1 {
+        ordered.sort_by_cached_key(|diagnostic| {
+            let span = diagnostic.subject.filter(|span| !span.is_none());
+            let location = span.and_then(|span| {
+                let located = sources.locate(span)?;
+                let name = located.file.name().to_owned();
+                // The depth of a file is the number of separators in its name.
+                Some((name.matches(std::path::MAIN_SEPARATOR).count(), name, span.start(), span.end()))
+            });
+            (diagnostic.severity == Severity::Error, location)
+        });
+    }
+    ordered
 }
 
 #[cfg(test)]
@@ -89,9 +110,11 @@ mod tests {
         let at = |one: Diagnostic, from: u32| one.at(Span::new(from, from + 1));
         let all = [
             at(Diagnostic::warning("Old", "Use new."), 1),
+            // Diagnostics without a location are not consolidated.
             Diagnostic::warning("Old", "nowhere"),
             at(Diagnostic::warning("Other", "x"), 2),
             at(Diagnostic::warning("Old", "Use newer."), 3),
+            // Errors are shown separately by default.
             at(Diagnostic::error("Old", "an error"), 4),
             at(Diagnostic::error("Old", "an error"), 5),
             at(Diagnostic::warning("Old", "Use new."), 6),
@@ -109,5 +132,23 @@ mod tests {
             "an error",
         ];
         assert_eq!(shown, wanted);
+    }
+
+    #[test]
+    fn sorts_warnings_first_then_by_location() {
+        let sources = Sources::new();
+        let inner = sources.add("m/main.tf", "abcdef").unwrap();
+        let outer = sources.add("main.tf", "abcdef").unwrap();
+        let at = |summary: &str, file: &groma_diagnostics::SourceFile, from: u32, to: u32| {
+            Diagnostic::error(summary, "").at(file.span(from as usize, to as usize))
+        };
+        let mut all = Diagnostics::new();
+        all.push(at("inner", &inner, 0, 1));
+        all.push(at("second", &outer, 2, 3));
+        all.push(at("first", &outer, 1, 5));
+        all.push(Diagnostic::error("nowhere", ""));
+        all.push(Diagnostic::warning("warning", "").at(inner.span(3, 4)));
+        let ordered: Vec<&str> = in_order(&all, &sources).iter().map(|one| one.summary.as_str()).collect();
+        assert_eq!(ordered, ["warning", "nowhere", "first", "second", "inner"]);
     }
 }

@@ -59,6 +59,7 @@ fn lines(snippet: &Snippet, diagnostic: &Diagnostic) -> Value {
 fn function_call(call: &FunctionCall) -> Value {
     let ty = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let parameter = |one: &FunctionParameter| json!({ "name": one.name, "type": ty(&one.ty) });
+    // Terraform's field is the name without its namespace.
     let name = call.called_as.rsplit("::").next();
     let parameters: Vec<Value> = call.parameters.iter().map(parameter).collect();
     let mut signature = json!({ "name": name, "params": parameters });

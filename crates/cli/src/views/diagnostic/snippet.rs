@@ -38,6 +38,7 @@ pub fn locate(diagnostic: &Diagnostic, sources: &Sources) -> Option<(Location, S
     let file = sources.file(subject)?;
     let mut end = file.position(subject.end());
     let start = file.position(subject.start());
+    // An empty range is shown as one character, so that there is something to underline.
     if end.byte <= start.byte {
         end = Position { line: start.line, column: start.column + 1, byte: start.byte + 1 };
     }
@@ -46,6 +47,7 @@ pub fn locate(diagnostic: &Diagnostic, sources: &Sources) -> Option<(Location, S
 }
 
 fn cut(file: &Arc<SourceFile>, subject: Span, context: Span, start: Position, end: Position) -> Snippet {
+    // The lines cover the context and the problem, whichever begins first.
     let first = file.position(context.start()).line.min(start.line);
     let last_position = file.position(context.end().max(subject.end()));
     let last = last_position.line.max(start.line);
@@ -57,9 +59,11 @@ fn cut(file: &Arc<SourceFile>, subject: Span, context: Span, start: Position, en
     let code = lines.join("\n");
     let text = file.text();
     let first_byte = start_of_line(text, file.position(context.start().min(subject.start())).byte as usize);
+    // Offsets must not split a character: skipped empty lines may shift them.
     let inside = |byte: u32| floor_boundary(&code, (byte as usize).saturating_sub(first_byte));
     let highlight_start = inside(start.byte);
     let highlight_end = inside(end.byte).max(highlight_start);
+    // The position decides the enclosing block, even if the context is larger.
     let context = enclosing_block(file, start.byte as usize);
     Snippet { context, highlight_start, highlight_end, start_line: first, code }
 }

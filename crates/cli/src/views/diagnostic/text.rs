@@ -22,6 +22,7 @@ impl DiagnosticText {
     pub fn write(&self, diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
         match self.palette {
             Palette::Plain => {
+                // Without a rule, diagnostics are separated by empty lines.
                 out.push('\n');
                 self.write_body(diagnostic, sources, self.columns.saturating_sub(1), out);
             }
@@ -43,6 +44,7 @@ impl DiagnosticText {
     ) {
         let _ = write!(out, "\n{}\n\n", self.palette.paint(Tone::BoldYellow, "Warnings:"));
         for Consolidated { diagnostic, others } in warnings {
+            // Details are left out: compact warnings take one or two lines each.
             let _ = writeln!(out, "- {}", printable(&diagnostic.summary));
             if let Some((location, _)) = locate(diagnostic, sources) {
                 let more = if *others > 0 { format!(" (and {others} more)") } else { String::new() };
@@ -60,6 +62,7 @@ impl DiagnosticText {
         let _ = writeln!(out, "{}", self.palette.paint(tone, "╷"));
         let rule = self.palette.paint(tone, "│");
         for line in body.trim_end_matches('\n').split('\n') {
+            // Trailing spaces would be copied with the text.
             let gap = if line.is_empty() { "" } else { " " };
             let _ = writeln!(out, "{rule}{gap}{line}");
         }
@@ -78,6 +81,7 @@ impl DiagnosticText {
         }
         match locate(diagnostic, sources) {
             Some((location, snippet)) => self.write_snippet(&location, &snippet, diagnostic, out),
+            // An address without a location still needs the empty line before the detail.
             None if diagnostic.address.is_some() => out.push('\n'),
             None => {}
         }
@@ -114,6 +118,7 @@ impl DiagnosticText {
             return;
         }
         let mut sorted: Vec<&Observed> = diagnostic.observed().iter().collect();
+        // Terraform sorts values by expression.
         sorted.sort_by(|a, b| a.expression.cmp(&b.expression));
         let _ = writeln!(out, "    {}", self.palette.paint(Tone::Gray, "├────────────────"));
         let rule = self.palette.paint(Tone::Gray, "│");
@@ -122,6 +127,7 @@ impl DiagnosticText {
             let parameters = call.parameters.iter().map(|parameter| parameter.name.clone()).chain(variadic);
             let parameters = parameters.collect::<Vec<_>>().join(", ");
             let name = self.palette.paint(Tone::Bold, printable(&call.called_as));
+            // Parameter names come from the provider for its functions, so they are not trusted.
             let _ = writeln!(out, "    {rule} while calling {name}({})", printable(&parameters));
         }
         for value in sorted {
@@ -139,6 +145,7 @@ impl DiagnosticText {
             return;
         }
         for line in printable(detail).split('\n') {
+            // Indented lines are examples, whose line breaks matter.
             if line.starts_with(' ') || width == 0 {
                 out.push_str(line);
             } else {
@@ -213,6 +220,7 @@ mod tests {
     fn terminal_text_has_rule_and_underline() {
         let out = check_example(Palette::Ansi, 78);
         assert!(out.starts_with("\x1b[33m╷\x1b[0m\n\x1b[33m│\x1b[0m \x1b[1m\x1b[33mWarning: \x1b[0m"), "{out}");
+        // The rule on the left is not underlined, only the expression.
         assert!(out.contains("condition = \x1b[4mvar.x != \"two\"\x1b[0m\n"), "{out}");
         assert!(out.ends_with("\x1b[33m╵\x1b[0m\n"), "{out}");
     }
@@ -226,6 +234,7 @@ mod tests {
         DiagnosticText { palette: Palette::Plain, columns: 78 }.write(&diagnostic, &sources, &mut out);
         assert_eq!(
             out,
+            // The context "in variable ..." would repeat the line.
             "\nError: No value for required variable\n\n  on main.tf line 1:\n   1: variable \"need\" {\n\nSet it.\n"
         );
     }

@@ -1,10 +1,9 @@
-//! Pairs the elements of two sequences for a diff.
+//! Pairs the elements of two sequences for a diff, by equality that ignores types and marks.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use groma_value::Value;
-
-use super::same::{digest, same};
+use groma_value::{Kind, Value};
 
 /// Maximum size of the table for the longest common subsequence: 4M cells are 16 MB. Larger inputs use a coarser method.
 const MOST_CELLS: usize = 4 << 20;
@@ -33,6 +32,7 @@ pub(super) fn align_values(
 pub(super) fn align_lines(before: &[&str], after: &[&str]) -> Vec<Together> {
     let mut ids = HashMap::new();
     let mut identify = |lines: &[&str]| -> Vec<u32> {
+        // The number of a line is that of its first occurrence on either side.
         let numbers = lines.iter().map(|line| {
             let next = number(ids.len());
             *ids.entry((*line).to_owned()).or_insert(next)
@@ -44,6 +44,7 @@ pub(super) fn align_lines(before: &[&str], after: &[&str]) -> Vec<Together> {
     if before.len() != after.len() || !is_any_gone(&before_ids, &after_ids) {
         return align(&before_ids, &after_ids, |_, _| false);
     }
+    // Two different lines are a removal and an addition, because a line is never shown as changed.
     let opposite = |(position, (before, after)): (usize, (u32, u32))| match before == after {
         true => [(Some(position), Some(position)), (None, None)],
         false => [(Some(position), None), (None, Some(position))],
@@ -55,6 +56,7 @@ pub(super) fn align_lines(before: &[&str], after: &[&str]) -> Vec<Together> {
 pub(super) fn align_sets(before: &[Value], after: &[Value]) -> Vec<Together> {
     let mut unmatched: HashMap<u64, Vec<usize>> = HashMap::new();
     for (position, value) in after.iter().enumerate() {
+        // An unknown element equals no other, so it is always added.
         if value.is_known() {
             unmatched.entry(digest(value)).or_default().push(position);
         }
@@ -67,6 +69,7 @@ pub(super) fn align_sets(before: &[Value], after: &[Value]) -> Vec<Together> {
         let equal = candidates.iter().copied().find(|candidate| {
             !taken[*candidate]
                 && same(value, &after[*candidate])
+                // A change of sensitivity alone is shown as well.
                 && is_sensitive(value) == is_sensitive(&after[*candidate])
         });
         if let Some(partner) = equal {
@@ -74,6 +77,7 @@ pub(super) fn align_sets(before: &[Value], after: &[Value]) -> Vec<Together> {
         }
         pairs.push((Some(position), equal));
     }
+    // Added elements come last, as in Terraform.
     pairs.extend(taken.iter().enumerate().filter(|(_, taken)| !**taken).map(|(position, _)| (None, Some(position))));
     pairs
 }
@@ -92,6 +96,7 @@ fn identify(before: &[Value], after: &[Value]) -> (Vec<u32>, Vec<u32>) {
     let after: Vec<Value> = after.iter().map(shown).collect();
     let mut id = |value| {
         let bucket = known.entry(digest(value)).or_default();
+        // Equal hashes need not mean equal values.
         if let Some((id, _)) = bucket.iter().find(|(_, other)| same(value, other)) {
             return *id;
         }
@@ -120,6 +125,7 @@ fn align(before: &[u32], after: &[u32], comparable: impl Fn(usize, usize) -> boo
     let (mut b, mut a, mut c) = (0, 0, 0);
     while b < before.len() || a < after.len() || c < common.len() {
         while b < before.len() && common.get(c) != Some(&before[b]) {
+            // The opposite element already has a partner that comes later.
             let opposite_is_common = a < after.len() && common.get(c) == Some(&after[a]);
             if a < after.len() && !opposite_is_common && comparable(b, a) {
                 pairs.push((Some(b), Some(a)));
@@ -149,12 +155,14 @@ fn align(before: &[u32], after: &[u32], comparable: impl Fn(usize, usize) -> boo
 /// Common prefixes and suffixes need no table. If the rest is too large for the table, it is matched greedily by elements that occur
 /// exactly once on both sides.
 fn common_subsequence(before: &[u32], after: &[u32]) -> Vec<u32> {
+    // Plans usually change few elements, so most of a list is prefix or suffix.
     let start = before.iter().zip(after).take_while(|(b, a)| b == a).count();
     let (before_rest, after_rest) = (&before[start..], &after[start..]);
     let end = before_rest.iter().rev().zip(after_rest.iter().rev()).take_while(|(b, a)| b == a).count();
     let before_middle = &before_rest[..before_rest.len() - end];
     let after_middle = &after_rest[..after_rest.len() - end];
     let mut common = before[..start].to_vec();
+    // The product cannot overflow: it saturates far above the limit.
     if before_middle.len().saturating_mul(after_middle.len()) <= MOST_CELLS {
         common.extend(by_table(before_middle, after_middle));
     } else {
@@ -195,6 +203,7 @@ fn by_table(before: &[u32], after: &[u32]) -> Vec<u32> {
         } else if at(&lengths, b.checked_sub(1), y) > at(&lengths, x, a.checked_sub(1)) {
             x = b.checked_sub(1);
         } else {
+            // A tie decides among several longest subsequences: plans show the same one as Terraform's.
             y = a.checked_sub(1);
         }
     }
@@ -219,6 +228,7 @@ fn by_anchors(before: &[u32], after: &[u32]) -> Vec<u32> {
         let unique = in_before.get(id).is_some_and(|(_, count)| *count == 1);
         if let Some((position, 1)) = in_after.get(id)
             && unique
+            // Anchors must not cross: positions only grow.
             && *position >= next
         {
             common.push(*id);
@@ -226,6 +236,69 @@ fn by_anchors(before: &[u32], after: &[u32]) -> Vec<u32> {
         }
     }
     common
+}
+
+/// Whether both values are rendered identically. An unknown value equals no other.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    match (a.kind(), b.kind()) {
+        (Kind::Null, Kind::Null) => true,
+        (Kind::Bool(a), Kind::Bool(b)) => a == b,
+        (Kind::Number(a), Kind::Number(b)) => a == b,
+        (Kind::String(a), Kind::String(b)) => a == b,
+        (Kind::Map(a), Kind::Map(b)) => same_entries(a.iter(), b.iter()),
+        // A map and an object with equal entries are rendered alike.
+        (Kind::Map(a), Kind::Object(b)) => same_entries(a.iter(), b.iter()),
+        (Kind::Object(a), Kind::Map(b)) => same_entries(a.iter(), b.iter()),
+        (Kind::Object(a), Kind::Object(b)) => same_entries(a.iter(), b.iter()),
+        _ => match (a.as_slice(), b.as_slice()) {
+            (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+            _ => false,
+        },
+    }
+}
+
+fn same_entries<'a>(
+    a: impl ExactSizeIterator<Item = (&'a groma_value::Name, &'a Value)>,
+    b: impl ExactSizeIterator<Item = (&'a groma_value::Name, &'a Value)>,
+) -> bool {
+    // Both iterate in the order of their keys.
+    a.len() == b.len() && a.zip(b).all(|((a_key, a), (b_key, b))| a_key == b_key && same(a, b))
+}
+
+/// Returns a hash that is consistent with [`same`].
+pub(super) fn digest(value: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    feed(value, &mut hasher);
+    hasher.finish()
+}
+
+fn feed(value: &Value, hasher: &mut DefaultHasher) {
+    match value.kind() {
+        Kind::Null => 0_u8.hash(hasher),
+        Kind::Unknown(_) => 1_u8.hash(hasher),
+        Kind::Bool(value) => (2_u8, value).hash(hasher),
+        // Equal numbers have equal texts, whatever their representation.
+        Kind::Number(number) => (3_u8, number.to_string()).hash(hasher),
+        Kind::String(text) => (4_u8, text).hash(hasher),
+        Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => {
+            // The kind of sequence is not hashed, because `same` ignores it.
+            (5_u8, values.len()).hash(hasher);
+            values.iter().for_each(|value| feed(value, hasher));
+        }
+        Kind::Map(map) => feed_entries(map.iter(), hasher),
+        Kind::Object(object) => feed_entries(object.iter(), hasher),
+    }
+}
+
+fn feed_entries<'a>(
+    entries: impl ExactSizeIterator<Item = (&'a groma_value::Name, &'a Value)>,
+    hasher: &mut DefaultHasher,
+) {
+    (6_u8, entries.len()).hash(hasher);
+    for (key, value) in entries {
+        key.hash(hasher);
+        feed(value, hasher);
+    }
 }
 
 #[cfg(test)]
@@ -250,6 +323,7 @@ mod tests {
 
     #[test]
     fn list_that_loses_an_element_is_aligned_by_position() {
+        // One element is gone and the lengths are equal, so elements are compared in place.
         assert_eq!(shown(&[1, 2, 3], &[1, 3, 4]), "1 2>3 3>4");
         assert_eq!(shown(&[1, 2, 3, 4, 5], &[1, 2, 3, 3, 5]), "1 2 3 4>3 5");
         assert_eq!(shown(&[1, 2, 3], &[3, 3, 1]), "1>3 2>3 3>1");
@@ -257,6 +331,7 @@ mod tests {
 
     #[test]
     fn other_lists_are_aligned_by_longest_common_subsequence() {
+        // All elements are still present, so the first one was moved to the end.
         assert_eq!(shown(&[1, 2, 3, 4], &[2, 3, 4, 1]), "-1 2 3 4 +1");
         assert_eq!(shown(&[1, 2, 2], &[3, 1, 2]), "+3 1 2 -2");
         assert_eq!(shown(&[1, 2, 3], &[3, 2, 1]), "-1 -2 3 +2 +1");
@@ -277,9 +352,11 @@ mod tests {
             });
             pairs.collect::<Vec<_>>().join(" ")
         };
+        // Every line moved, but the number of lines is equal.
         assert_eq!(shown("a b c d", "b c d e"), "-a +b -b +c -c +d -d +e");
         assert_eq!(shown("a b c", "x b y"), "-a +x b -c +y");
         assert_eq!(shown("a b c", "b c a"), "-a b c +a");
+        // The number of lines differs, so the common lines are aligned.
         assert_eq!(shown("a b c", "b c d e"), "-a b c +d +e");
     }
 
@@ -287,6 +364,7 @@ mod tests {
     fn huge_lists_are_matched_in_linear_time() {
         let before: Vec<u32> = (0..200_000).collect();
         let after: Vec<u32> = (1..200_001).rev().chain([7]).collect();
+        // A quadratic method would take minutes for this input.
         assert!(!align(&before, &after, |_, _| false).is_empty());
     }
 }

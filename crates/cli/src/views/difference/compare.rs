@@ -39,6 +39,7 @@ pub(super) fn sensitive_or(
     if !before && !after {
         return compare(pair);
     }
+    // Marks are removed for the comparison: they would hide the content from it.
     let bare = |value: Option<&Value>| value.map(|value| value.unmark().0);
     let (bare_before, bare_after) = (bare(pair.before), bare(pair.after));
     let inner = compare(&Pair {
@@ -49,6 +50,7 @@ pub(super) fn sensitive_or(
     });
     let is_absent = pair.before.is_none() && pair.after.is_none();
     let change = match inner.change {
+        // A value that becomes sensitive changes even if it is equal otherwise.
         Change::None if before != after && !is_absent => Change::Update,
         change => change,
     };
@@ -63,6 +65,7 @@ pub(super) fn unknown_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Differe
         && let Content::Scalar { before: Some(text), .. } = &mut before.content
         && text.as_str() == Some("")
     {
+        // The legacy SDK stores null as an empty string, and the change to unknown would show it.
         *text = Value::null(Type::String);
     }
     difference
@@ -105,6 +108,7 @@ pub(super) fn compare_part(pair: &Pair<'_>, ty: &Type) -> Difference {
 fn compare_element(pair: &Pair<'_>, ty: &Type) -> Difference {
     let difference = compare_type(pair, ty);
     match difference.content {
+        // Null and unknown are both nothing to show, so Terraform reports no change.
         Content::Unknown(None) if pair.before.is_some() => Difference { change: Change::None, ..difference },
         _ => difference,
     }
@@ -120,6 +124,7 @@ fn compare_known(pair: &Pair<'_>, ty: &Type) -> Difference {
             (change, Content::Map(entries, Style::Plain))
         }
         Type::List(element) => {
+            // Objects at one position are compared by attribute; other elements are replaced as a whole.
             let of_objects = matches!(**element, Type::Object(_));
             let pairs = align_values(pair.elements_before(), pair.elements_after(), |_, _| of_objects);
             let parts = pairs.into_iter().map(|(before, after)| compare_element(&pair.element(before, after), element));
@@ -127,6 +132,7 @@ fn compare_known(pair: &Pair<'_>, ty: &Type) -> Difference {
             (change, Content::List(parts, Style::Plain))
         }
         Type::Tuple(types) => {
+            // Tuples have fixed positions, so elements never move.
             let parts = types.iter().enumerate().map(|(position, ty)| {
                 let held = |elements: &[Value]| (position < elements.len()).then_some(position);
                 let part = pair.at(held(pair.elements_before()), held(pair.elements_after()));
@@ -149,6 +155,7 @@ fn object_parts(pair: &Pair<'_>, ty: &ObjectType) -> (Change, Content) {
     for (name, ty) in ty.iter() {
         let part = pair.named(name).relevant().implicit();
         let difference = compare_part(&part, ty);
+        // Attributes without any value are omitted, because a schema may have hundreds.
         if difference.change == Change::None && part.is_nothing() {
             continue;
         }
@@ -219,6 +226,7 @@ fn form(value: Option<&Value>) -> Form {
         Some(Kind::Bool(_)) => Form::Bool,
         Some(Kind::Number(_)) => Form::Number,
         Some(Kind::String(_)) => Form::String,
+        // Terraform renders the three kinds alike, because JSON cannot tell them apart.
         Some(Kind::List(_) | Kind::Set(_) | Kind::Tuple(_)) => Form::Sequence,
         Some(Kind::Map(_) | Kind::Object(_)) => Form::Mapping,
     }
@@ -243,6 +251,7 @@ fn compare_forms(pair: &Pair<'_>) -> Difference {
     if before == after || is_one_sided {
         return compare_form(pair, if before == Form::Null { after } else { before });
     }
+    // Values of different forms have no common parts, so both are shown as a whole.
     let gone = Box::new(compare_form(&pair.as_deletion(), before));
     let come = Box::new(compare_form(&pair.as_creation(), after));
     Difference { change: Change::Update, forces_replacement: false, content: Content::KindChange(gone, come) }
@@ -257,6 +266,7 @@ fn compare_form(pair: &Pair<'_>, form: Form) -> Difference {
         Form::Sequence => {
             let (before, after) = (pair.elements_before(), pair.elements_after());
             let is_mapping = |value: Option<&Value>| self::form(value) == Form::Mapping;
+            // Only objects can be compared by attribute.
             let pairs = align_values(before, after, |b, a| is_mapping(before.get(b)) && is_mapping(after.get(a)));
             let parts = pairs.into_iter().map(|(before, after)| compare_dynamic_part(&pair.element(before, after)));
             let (change, parts) = gather(pair.change_of_whole(), parts);

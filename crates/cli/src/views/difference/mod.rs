@@ -7,7 +7,6 @@
 mod align;
 mod compare;
 mod pair;
-mod same;
 mod schema;
 mod text;
 mod tree;

@@ -2,7 +2,7 @@
 
 use groma_value::{Kind, PathStep, Value};
 
-use super::same::same;
+use super::align::same;
 use super::tree::Change;
 
 /// Paths relative to the current value.
@@ -35,6 +35,7 @@ impl<'a> Paths<'a> {
 
     fn position(&self, position: usize) -> Self {
         self.step(|step| match step {
+            // A position that does not fit into 64 bits matches no element.
             PathStep::Index(key) => key.as_number().and_then(|number| number.to_u64()) == u64::try_from(position).ok(),
             PathStep::Attribute(_) => false,
         })
@@ -105,6 +106,7 @@ impl<'a> Pair<'a> {
     /// Makes the pair unchanged unless it is relevant.
     pub fn relevant(mut self) -> Self {
         if !self.relevance.is_any() {
+            // The old value on both sides renders the part as unchanged.
             self.after = self.before;
         }
         self
@@ -155,6 +157,7 @@ impl<'a> Pair<'a> {
     /// Returns the change of a value with parts, without regard to the parts.
     pub fn change_of_whole(&self) -> Change {
         match (is_nil(self.before), is_nil(self.after)) {
+            // A change of the value inside is counted by its parts.
             (true, true) | (false, false) => Change::None,
             (true, false) => Change::Create,
             (false, true) => Change::Delete,
@@ -170,6 +173,7 @@ impl<'a> Pair<'a> {
             replace: self.replace.attribute(name),
             relevance: match &self.relevance {
                 Relevance::All => Relevance::All,
+                // A path that ends here makes everything below relevant.
                 Relevance::Only(paths) if paths.end_here() => Relevance::All,
                 Relevance::Only(paths) => Relevance::Only(paths.attribute(name)),
             },
@@ -178,10 +182,12 @@ impl<'a> Pair<'a> {
 
     /// Returns the pair of elements at two positions.
     pub fn at(&self, before: Option<usize>, after: Option<usize>) -> Self {
+        // An added element has no old position; paths then refer to its new one.
         let position = before.or(after).unwrap_or_default();
         Self {
             before: before.and_then(|position| elements(self.before).get(position)),
             after: after.and_then(|position| elements(self.after).get(position)),
+            // The proof of one block does not extend into lists and sets.
             texts: Texts::EmptyIsNull,
             replace: self.replace.position(position),
             relevance: match &self.relevance {
@@ -194,6 +200,7 @@ impl<'a> Pair<'a> {
 
     /// Returns the pair of elements at two positions of a collection, which is relevant as a whole.
     pub fn element(&self, before: Option<usize>, after: Option<usize>) -> Self {
+        // Elements move, so positions of relevant paths would name the wrong ones.
         Self { relevance: Relevance::All, ..self.at(before, after) }
     }
 

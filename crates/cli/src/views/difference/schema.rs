@@ -23,6 +23,7 @@ pub fn compare_objects<'a>(
 
 /// Returns the treatment of empty strings in a block, which each schema block determines for itself.
 fn texts_of(block: &provider::Block) -> Texts {
+    // One feature that the legacy SDK lacks is enough.
     let is_new = block.slots().iter().any(|slot| match &slot.item {
         Item::Attribute(attribute) => match attribute.kind() {
             AttributeType::Nested(_) => true,
@@ -45,6 +46,7 @@ fn could_be_of_old(ty: &Type) -> bool {
         _ => None,
     };
     match element(ty) {
+        // The legacy SDK supports collections of collections of primitive values, but no deeper nesting.
         Some(inner) => !ty.has_dynamic() && element(&inner).is_none_or(|inmost| is_primitive(&inmost)),
         None => is_primitive(ty),
     }
@@ -75,6 +77,7 @@ fn unknown_with_attributes_or(
     if pair.after.is_none_or(Value::is_known) || pair.before.is_none_or(Value::is_null) {
         return unknown_or(pair, compare);
     }
+    // Each attribute becomes unknown with the whole object.
     let unknown = Value::object(block.attributes().map(|(name, _)| (name.clone(), Value::DYNAMIC)));
     let before = compare(&Pair { after: Some(&unknown), ..pair.clone() });
     let content = Content::Unknown(Some(Box::new(before)));
@@ -90,6 +93,7 @@ fn attributes(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> 
     for (name, attribute) in stored.into_iter().chain(write_only) {
         let part = pair.named(name).relevant().implicit();
         let difference = compare_attribute(&part, attribute, *change);
+        // An attribute without a value on both sides is omitted.
         if difference.change == Change::None && part.is_nothing() && !attribute.is_write_only() {
             continue;
         }
@@ -123,12 +127,14 @@ fn compare_attribute(pair: &Pair<'_>, attribute: &provider::Attribute, whole: Ch
 fn compare_nested(pair: &Pair<'_>, schema: &ObjectSchema) -> Difference {
     let object = schema.object();
     let single = |pair: &Pair<'_>| compare_nested_object(pair, object);
+    // A single nested object is handled like the elements of the others.
     if schema.nesting() == ObjectNesting::Single {
         return single(pair);
     }
     sensitive_or(pair, Content::Sensitive, |pair| {
         unknown_or(pair, |pair| {
             let (change, content) = match schema.nesting() {
+                // Single objects were handled above.
                 ObjectNesting::Single | ObjectNesting::List => {
                     let (change, parts) = by_position(pair, &single);
                     (change, Content::List(parts, Style::Nested))
@@ -160,6 +166,7 @@ fn compare_nested_object(pair: &Pair<'_>, object: &provider::Block) -> Differenc
 
 fn by_position(pair: &Pair<'_>, compare: &dyn Fn(&Pair<'_>) -> Difference) -> (Change, Vec<Difference>) {
     let (before, after) = (pair.elements_before().len(), pair.elements_after().len());
+    // Nested blocks in a list have no identity, so they are compared by position.
     let parts = (0..before.max(after)).map(|position| {
         let part = pair.at((position < before).then_some(position), (position < after).then_some(position));
         compare(&part.relevant())
@@ -173,6 +180,7 @@ fn groups(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> Vec<
         let Item::Block(nested) = &slot.item else { continue };
         let part = pair.named(&slot.name).relevant();
         let (part_change, blocks) = nested_blocks(&part, nested);
+        // Block types without any block are omitted.
         if part_change == Change::None && part.is_nothing() {
             continue;
         }
@@ -196,6 +204,7 @@ fn nested_blocks(pair: &Pair<'_>, nested: &NestedBlock) -> (Change, Vec<(Option<
     let texts = if is_part || has_new_nesting(nested) { Texts::AsWritten } else { texts_of(block) };
     let compare = |pair: &Pair<'_>| compare_block(&Pair { texts, ..pair.clone() }, block);
     let without_keys = |parts: Vec<Difference>| parts.into_iter().map(|part| (None, part)).collect();
+    // Unknown blocks have no elements to compare one by one.
     if pair.after.is_some_and(|value| !value.is_known()) {
         let difference = unknown_with_attributes_or(pair, block, compare);
         return (difference.change, vec![(None, difference)]);
@@ -259,6 +268,7 @@ mod tests {
         let difference = compare_objects(&block, &before, &after, Paths::default(), Relevance::All);
         let mut out = String::new();
         Writer::new(Palette::Plain, &mut out).difference(&difference, 0, RenderOptions::default());
+        // The null of the map is gone with its entry, so only a value gets the suffix.
         assert!(out.contains("\"e\" = null\n") && out.contains("\"f\" = \"f\" -> null\n"), "{out}");
     }
 
@@ -267,8 +277,10 @@ mod tests {
         let text = || Attribute::optional(Type::String);
         let single = || ("one", NestedBlock::new(Nesting::Single, block_of(vec![("text", text())], Vec::new())));
         let object = Value::object([("one", Value::object([("text", Value::string(""))]))]);
+        // The schema has only what the legacy SDK supports.
         let of_old = block_of(Vec::new(), vec![single()]);
         assert!(!shown(&of_old, &object).contains("text = \"\""), "{}", shown(&of_old, &object));
+        // A nested attribute proves a modern provider.
         let nested = Attribute::nested(ObjectSchema::new(ObjectNesting::Single, [("x", text())]), Use::Optional);
         let new = block_of(vec![("nested", nested)], vec![single()]);
         let object =

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use groma_diagnostics::quoted;
 use groma_hcl::is_identifier;
-use groma_value::{Kind, Name, Type, Value};
+use groma_value::{Kind, Name, Redacted, Type, Value};
 
 use super::tree::{Block, Change, Content, Difference, Group, Sensitivity, Style};
 use super::writer::{Inside, RenderOptions, Writer};
@@ -26,7 +26,7 @@ impl Writer<'_> {
             Content::Block(block) => self.block(difference, block, indent, options),
             Content::Unknown(before) => self.unknown(difference, before.as_deref(), indent, options),
             Content::Sensitive(_) => {
-                self.out.push_str("(sensitive value)");
+                self.out.push_str(&Redacted::Sensitive.to_string());
                 self.null_suffix(difference.change, options);
                 self.replacement_remark(options.around(difference));
             }
@@ -38,7 +38,7 @@ impl Writer<'_> {
                 self.difference(after, indent, options);
             }
             Content::WriteOnly => {
-                self.out.push_str("(write-only attribute)");
+                self.out.push_str(&Redacted::WriteOnly.to_string());
                 self.replacement_remark(options.around(difference));
                 self.null_suffix(difference.change, options);
             }

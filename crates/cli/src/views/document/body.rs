@@ -1,15 +1,21 @@
-//! Configuration bodies in JSON documents, by attribute and nested block.
+//! Configuration bodies, their expressions and the schemas that describe them, in JSON documents.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use groma_hcl::{Block as WrittenBlock, Body, BodySchema, Content};
-use groma_lang::{ConstantScope, references};
-use groma_provider::{Block, BodyDecoder, Item, NestedBlock, Nesting};
+use groma_address::{Mode, Name, ProviderAddress, Resource as ResourceAddress};
+use groma_diagnostics::Diagnostics;
+use groma_engine::Plan;
+use groma_hcl::{
+    Block as WrittenBlock, Body, BodySchema, Content, Expression, ExpressionKind, LiteralKey, ObjectItem, Step,
+};
+use groma_lang::{ConstantScope, Reference, Referenced, evaluate_constant, references};
+use groma_provider::{Block, BodyDecoder, Item, NestedBlock, Nesting, Schema};
 use serde_json::{Map, Value as Json, json};
 
-use super::expression::{expression_json, reference_names};
-use crate::views::json::value_json;
+use crate::views::json::{compact, value_json};
+use crate::views::state::StoredObject;
 
 /// Returns the expressions of a body with only attributes, by name.
 pub(super) fn attributes_json(body: &Body) -> Map<String, Json> {
@@ -87,7 +93,7 @@ fn argument_json(found: &[&WrittenBlock], nested: &NestedBlock) -> Json {
     let mut names = Vec::new();
     found.iter().for_each(|found| add_references(&found.body, nested.block(), &mut names));
     if names.is_empty() {
-        json.extend(constant(found, nested).map(|value| (String::from("constant_value"), value)));
+        json.extend(constant_blocks(found, nested).map(|value| (String::from("constant_value"), value)));
     } else {
         json.insert("references".into(), json!(names));
     }
@@ -95,7 +101,7 @@ fn argument_json(found: &[&WrittenBlock], nested: &NestedBlock) -> Json {
 }
 
 /// Returns the value of blocks whose expressions are all constant.
-fn constant(found: &[&WrittenBlock], nested: &NestedBlock) -> Option<Json> {
+fn constant_blocks(found: &[&WrittenBlock], nested: &NestedBlock) -> Option<Json> {
     // Decoded as a list, because Terraform keeps the order of the source even for sets.
     let list = NestedBlock::new(Nesting::List, (**nested.block()).clone());
     let holder = Arc::new(Block::new(std::iter::empty::<(&str, _)>(), [("all", list)]));
@@ -122,6 +128,128 @@ fn add_references(body: &Body, block: &Block, names: &mut Vec<String>) {
         {
             let found = content.blocks.iter().filter(|found| found.kind.name == slot.name);
             found.for_each(|found| add_references(&found.body, nested.block(), names));
+        }
+    }
+}
+
+/// Returns the JSON object that describes an expression.
+pub(super) fn expression_json(expression: &Expression) -> Json {
+    let (found, _) = references(expression);
+    let mut json = Map::new();
+    if let Some(constant) = as_written(expression).or_else(|| constant_value(expression)) {
+        json.insert("constant_value".into(), constant);
+    }
+    // Terraform omits empty reference lists.
+    if !found.is_empty() {
+        let names: Vec<String> = found.iter().flat_map(reference_names).collect();
+        json.insert("references".into(), json!(names));
+    }
+    Json::Object(json)
+}
+
+/// Returns the value of a constant expression, if JSON can represent it.
+fn constant_value(expression: &Expression) -> Option<Json> {
+    // Evaluation ignores references that do not affect the value.
+    let value = evaluate_constant(expression, &mut Diagnostics::new());
+    groma_value::json::encode(&value).is_ok().then(|| value_json(&value))
+}
+
+/// Returns the literal JSON of an expression in JSON syntax, whose strings count as constant even if they are templates with
+/// references; `None` for native syntax.
+fn as_written(expression: &Expression) -> Option<Json> {
+    match &expression.kind {
+        ExpressionKind::JsonString(string) => Some(Json::String(string.text.to_string())),
+        ExpressionKind::Null | ExpressionKind::Bool(_) | ExpressionKind::Number(_) => constant_value(expression),
+        ExpressionKind::Tuple(elements) => elements.iter().map(as_written).collect(),
+        ExpressionKind::Object(items) => {
+            let member = |item: &ObjectItem| match &item.key.kind {
+                ExpressionKind::JsonString(key) => Some((key.text.to_string(), as_written(&item.value)?)),
+                _ => None,
+            };
+            let members: BTreeMap<String, Json> = items.iter().map(member).collect::<Option<_>>()?;
+            Some(Json::Object(members.into_iter().collect()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a reference with all its prefixes, the longest first.
+pub(super) fn reference_names(reference: &Referenced) -> Vec<String> {
+    let mut name = reference.target.to_string();
+    let mut names = vec![name.clone()];
+    if let Some(key) = &reference.key {
+        name.push_str(&key.to_string());
+        // The output of a module instance does not refer to the whole module call.
+        let is_output = matches!(reference.rest.first(), Some(Step::Attribute { .. }));
+        if is_output && matches!(reference.target, Reference::Module(_)) {
+            names.clear();
+        }
+        names.push(name.clone());
+    }
+    for step in &reference.rest {
+        match step {
+            Step::Attribute { name: attribute, .. } => {
+                name.push('.');
+                name.push_str(attribute);
+            }
+            Step::Index { key: LiteralKey::Number(digits), .. } => name.push_str(&format!("[{digits}]")),
+            Step::Index { key: LiteralKey::String(key), .. } => {
+                name.push_str(&format!("[{}]", compact(&key.to_string())))
+            }
+        }
+        names.push(name.clone());
+    }
+    names.reverse();
+    names
+}
+
+/// Schemas of resource types and provider configurations.
+#[derive(Default)]
+pub struct Schemas {
+    /// Schemas of resource types, by mode and type.
+    types: HashMap<(Mode, Name), Arc<Schema>>,
+    /// Schemas of provider configurations.
+    providers: HashMap<ProviderAddress, Arc<Schema>>,
+}
+
+impl Schemas {
+    /// Creates an empty collection.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Collects the schemas of a plan and its prior state.
+    pub fn of(plan: &Plan, prior: &[StoredObject]) -> Self {
+        let mut schemas = Self::new();
+        let deferred = plan.deferred.iter().map(|deferred| &deferred.change);
+        let planned = plan.changes.iter().chain(deferred).map(|change| (&change.address, &change.schema));
+        for (address, schema) in planned.chain(prior.iter().map(|object| (&object.address, &object.schema))) {
+            let resource = &address.resource;
+            schemas.entry((resource.mode, resource.type_name.clone())).or_insert_with(|| Arc::clone(schema));
+        }
+        schemas
+    }
+
+    /// Returns the schema of a resource type.
+    pub(super) fn of_type(&self, address: &ResourceAddress) -> Option<&Schema> {
+        self.types.get(&(address.mode, address.type_name.clone())).map(|schema| &**schema)
+    }
+
+    /// Returns the entry of a resource type.
+    pub fn entry(&mut self, of: (Mode, Name)) -> Entry<'_, (Mode, Name), Arc<Schema>> {
+        self.types.entry(of)
+    }
+
+    /// Returns the entry of a provider configuration.
+    pub fn provider(&mut self, address: ProviderAddress) -> Entry<'_, ProviderAddress, Arc<Schema>> {
+        self.providers.entry(address)
+    }
+
+    /// Returns the expressions of a provider block. Without the schema nested blocks are omitted, because their nesting mode is unknown.
+    pub(super) fn provider_expressions(&self, address: &ProviderAddress, body: &Body) -> Map<String, Json> {
+        match self.providers.get(address) {
+            Some(schema) => body_json(body, &schema.block),
+            None => attributes_json(body),
         }
     }
 }

@@ -7,10 +7,8 @@ use groma_lang::parse_reference;
 use groma_value::Type;
 use serde_json::{Map, Value as Json};
 
-use super::body::{attributes_json, body_json};
-use super::expression::{expression_json, reference_names};
+use super::body::{Schemas, attributes_json, body_json, expression_json, reference_names};
 use super::provider_config::ProviderConfigs;
-use super::schemas::Schemas;
 use crate::views::json::{type_json, value_json};
 use crate::views::state::mode_word;
 

@@ -2,14 +2,11 @@
 
 mod body;
 mod configuration;
-mod expression;
-mod path;
 mod plan;
 mod provider;
 mod provider_config;
-mod schemas;
 
+pub use body::Schemas;
 pub use configuration::{lone_module_json, whole_configuration_json};
 pub use plan::plan_json;
 pub use provider::provider_json;
-pub use schemas::Schemas;

@@ -1,23 +1,21 @@
 //! The JSON document of a plan.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use groma_address::{Name, ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
-use groma_engine::plan::Source;
-use groma_engine::plan::{Cause, Invocation};
+use groma_engine::plan::{Cause, Invocation, RelevantAttribute, Source};
 use groma_engine::{Action, DeferredChange, OutputChange, Plan, ResourceChange};
 use groma_provider::TERRAFORM_VERSION;
 use groma_state::DeposedKey;
-use groma_value::Value;
+use groma_value::{Kind, Path, PathStep, Value};
 use serde_json::{Map, Value as Json, json};
 
+use super::body::Schemas;
 use super::configuration::configuration_json;
-use super::path::{path_json, relevant_attributes_json};
-use super::schemas::Schemas;
 use crate::views::json::{
-    Streamed, importing_json, reported_drift, sensitive_json, type_json, unknown_json, value_json,
+    Streamed, compact, importing_json, reported_drift, sensitive_json, type_json, unknown_json, value_json,
 };
 use crate::views::state::{StoredObject, address_json, checks_json, document, modules_json, outputs_json};
 
@@ -321,4 +319,57 @@ fn output_json(output: &OutputChange) -> Json {
     json.insert("before_sensitive".into(), output.sensitive.into());
     json.insert("after_sensitive".into(), output.sensitive.into());
     Json::Object(json)
+}
+
+/// Returns the relevant attributes without duplicates: `x.m.k` and `x.m["k"]` are different paths with the same JSON form.
+pub(super) fn relevant_attributes_json(relevant: &[RelevantAttribute]) -> Json {
+    let mut seen = BTreeSet::new();
+    relevant.iter().map(relevant_json).filter(|json| seen.insert(json.to_string())).collect()
+}
+
+fn relevant_json(relevant: &RelevantAttribute) -> Json {
+    let steps = relevant.path.steps();
+    let (key, rest) = match steps.split_first() {
+        Some((PathStep::Index(key), rest)) => (format!("[{}]", compact(&value_json(key))), rest),
+        _ => (String::new(), steps),
+    };
+    json!({ "resource": format!("{}{key}", relevant.resource), "attribute": steps_json(rest) })
+}
+
+/// Returns the steps of a path.
+pub(super) fn path_json(path: &Path) -> Json {
+    steps_json(path.steps())
+}
+
+fn steps_json(steps: &[PathStep]) -> Json {
+    let step = |step: &PathStep| match step {
+        PathStep::Attribute(name) => Json::String(name.to_string()),
+        PathStep::Index(key) => index_json(key),
+    };
+    steps.iter().map(step).collect()
+}
+
+fn index_json(key: &Value) -> Json {
+    match key.kind() {
+        Kind::Number(_) | Kind::String(_) => value_json(key),
+        // Elements of a set have no key.
+        _ => Json::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relevant_attributes_are_unique() {
+        let relevant = |path: Path| RelevantAttribute {
+            resource: "acme_thing.a".parse().unwrap_or_else(|problem| panic!("{problem}")),
+            path,
+        };
+        let map = || Path::root().attribute("m");
+        let document =
+            relevant_attributes_json(&[relevant(map().attribute("k")), relevant(map().index(Value::string("k")))]);
+        assert_eq!(document, json!([{ "resource": "acme_thing.a", "attribute": ["m", "k"] }]));
+    }
 }

@@ -20,6 +20,8 @@ pub fn provider_json(provider: &dyn Provider) -> Result<Json, ProviderDiagnostic
     let mut json = Map::new();
     json.insert("provider".into(), schema_json(&provider.schema()?.config));
     let resources = sorted_schemas(&names.resources, |name| provider.resource_schema(name))?;
+    // Before `resources` are written: identities are part of the resource schemas, but a member of their own in the
+    // document.
     let identities: Map<String, Json> = resources
         .iter()
         .filter_map(|(name, schema)| Some((name.to_string(), identity_json(schema.identity.as_ref()?))))
@@ -37,6 +39,7 @@ pub fn provider_json(provider: &dyn Provider) -> Result<Json, ProviderDiagnostic
         .into_iter()
         .filter_map(|name| Some((name.to_string(), function_json(&*provider.function(name)?))))
         .collect();
+    // As in Terraform, empty members are left out.
     if !functions.is_empty() {
         json.insert("functions".into(), Json::Object(functions));
     }
@@ -110,6 +113,7 @@ fn nested_json(nested: &NestedBlock) -> Json {
     };
     json.insert("nesting_mode".into(), nesting.into());
     json.insert("block".into(), block_json(nested.block()));
+    // Zero is the default, and is omitted like in Terraform.
     if nested.min() > 0 {
         json.insert("min_items".into(), nested.min().into());
     }
@@ -148,6 +152,7 @@ fn attribute_json(attribute: &Attribute) -> Json {
         Use::OptionalComputed => &["optional", "computed"],
         Use::Computed => &["computed"],
     };
+    // These flags combine with any usage.
     let secret = attribute.is_sensitive().then_some("sensitive");
     let write_only = attribute.is_write_only().then_some("write_only");
     for flag in flags.iter().copied().chain(secret).chain(write_only) {
@@ -177,6 +182,7 @@ fn identity_json(identity: &IdentitySchema) -> Json {
         match attribute.import {
             IdentityImport::Required => json.insert("required_for_import".into(), true.into()),
             IdentityImport::Optional => json.insert("optional_for_import".into(), true.into()),
+            // A computed attribute of an identity cannot be given for an import.
             IdentityImport::Computed => None,
         };
         (name.to_string(), Json::Object(json))

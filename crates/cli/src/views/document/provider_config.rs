@@ -11,7 +11,7 @@ use groma_config::{LocalProvider, Module, ModuleCall, module_requirements};
 use groma_install::providers::constraints_text;
 use serde_json::{Map, Value as Json};
 
-use super::schemas::Schemas;
+use super::body::Schemas;
 
 /// Provider configurations of all modules.
 pub(super) struct ProviderConfigs {

@@ -1,11 +1,12 @@
-//! Resource instances, actions and changes in the message stream.
+//! Resource instances, actions, changes and whole plans in the message stream.
 
 use groma_address::ResourceInstance;
-use groma_engine::plan::{ActionInstance, Cause, Invocation};
-use groma_engine::{Action, ActionReason, DeferredChange, Importing, ResourceChange};
+use groma_engine::plan::{ActionInstance, Cause, Counts, Invocation};
+use groma_engine::{Action, ActionReason, DeferredChange, Importing, Mode, OutputChange, Plan, ResourceChange};
 use groma_provider::ImportTarget;
 use serde_json::{Map, Value, json};
 
+use super::stream::{Message, Stream};
 use super::values::{key_json, value_json};
 
 /// Returns the fields that identify a resource instance.
@@ -140,5 +141,122 @@ fn reason_name(reason: ActionReason) -> &'static str {
         ActionReason::ReplaceByTriggers => "replace_triggered_by",
         ActionReason::ReplaceBecauseCannotUpdate => "cannot_update",
         other => other.name(),
+    }
+}
+
+/// Subject of a change summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Changes of a plan.
+    Plan,
+    /// Changes made by an apply.
+    Apply,
+    /// Changes made by a destroy.
+    Destroy,
+}
+
+impl Stream {
+    /// Sends all messages about a plan: drift, planned changes, counts and outputs.
+    pub fn plan(&self, plan: &Plan) {
+        for change in reported_drift(plan) {
+            let name = action_name(change);
+            let text = format!("{}: Drift detected ({name})", change.address);
+            self.send(Message::new("resource_drift", text).with("change", change_json(change, Reasons::Hidden)));
+        }
+        self.planned_changes(plan);
+        for deferred in &plan.deferred {
+            let text = format!("{}: Deferred ({})", deferred.address(), deferred.reason.name());
+            self.send(Message::new("deferred_change", text).with("change", deferred_json(deferred)));
+        }
+        for invocation in &plan.invocations {
+            let text = format!("planned action invocation: {}", invocation.action);
+            self.send(Message::new("planned_action_invocation", text).with("invocation", invocation_json(invocation)));
+        }
+        for deferred in &plan.deferred_invocations {
+            let reason = deferred.reason.name();
+            let text = format!("{}: Deferred ({reason})", deferred.address());
+            let mut invocation = invocation_json(&deferred.invocation);
+            invocation["reason"] = reason.into();
+            self.send(Message::new("deferred_action_invocation", text).with("invocation", invocation));
+        }
+        self.counts(plan.counts(), Counted::Plan);
+        if plan.mode != Mode::RefreshOnly || !plan.outputs.is_empty() {
+            self.planned_outputs(&plan.outputs);
+        }
+    }
+
+    /// Sends the planned change of each object.
+    fn planned_changes(&self, plan: &Plan) {
+        self.each_planned(plan.changes.iter().filter(|change| is_reported(change)));
+    }
+
+    /// Sends the planned changes of a saved plan before it is applied. As in Terraform, changes that only affect the state are omitted.
+    pub fn changes_to_apply(&self, plan: &Plan) {
+        self.each_planned(plan.changes.iter().filter(|change| is_reported(change) && change.action != Action::NoOp));
+    }
+
+    fn each_planned<'p>(&self, changes: impl Iterator<Item = &'p ResourceChange>) {
+        for change in changes {
+            let text = format!("{}: Plan to {}", change.address, action_name(change));
+            self.send(Message::new("planned_change", text).with("change", change_json(change, Reasons::Shown)));
+        }
+    }
+
+    /// Sends the change summary.
+    pub fn counts(&self, counts: Counts, counted: Counted) {
+        let Counts { add, change, destroy, import, invoke, .. } = counts;
+        let (will_invoke, has_invoked) = match invoke {
+            0 => (String::new(), String::new()),
+            count => (format!(" Actions: {count} to invoke."), format!(" Actions: {count} invoked.")),
+        };
+        // Terraform mentions imports only if there are any.
+        let (will_import, has_imported) = match import {
+            0 => (String::new(), String::new()),
+            count => (format!("{count} to import, "), format!("{count} imported, ")),
+        };
+        let (operation, text) = match counted {
+            Counted::Plan => (
+                "plan",
+                format!("Plan: {will_import}{add} to add, {change} to change, {destroy} to destroy.{will_invoke}"),
+            ),
+            Counted::Apply => (
+                "apply",
+                format!(
+                    "Apply complete! Resources: {has_imported}{add} added, {change} changed, {destroy} destroyed.{has_invoked}"
+                ),
+            ),
+            Counted::Destroy => ("destroy", format!("Destroy complete! Resources: {destroy} destroyed.")),
+        };
+        let changes = json!({
+            "add": add, "change": change, "import": import, "remove": destroy, "action_invocation": invoke, "operation": operation,
+        });
+        self.send(Message::new("change_summary", text).with("changes", changes));
+    }
+
+    fn planned_outputs(&self, outputs: &[OutputChange]) {
+        // Terraform sends no message about outputs if a plan changes none.
+        if outputs.is_empty() {
+            return;
+        }
+        let changes = outputs.iter().map(|output| {
+            let value = json!({ "sensitive": output.sensitive, "action": simple_action(output.action) });
+            (output.name.to_string(), value)
+        });
+        self.outputs(changes.collect());
+    }
+}
+
+/// Returns the drift to report. A move alone only counts as drift in a refresh-only plan.
+pub(crate) fn reported_drift(plan: &Plan) -> impl Iterator<Item = &ResourceChange> {
+    let all = plan.mode == Mode::RefreshOnly;
+    plan.drift.iter().filter(move |change| all || change.action != Action::NoOp)
+}
+
+fn is_reported(change: &ResourceChange) -> bool {
+    match change.action {
+        Action::NoOp if change.importing.is_some() => true,
+        Action::NoOp => change.previous_address.as_deref().is_some_and(|previous| *previous != change.address),
+        Action::Delete => change.address.resource.mode == groma_address::Mode::Managed,
+        _ => true,
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use groma_engine::{Action, ResourceChange};
 
-use super::heading::symbol;
+use super::resource::symbol;
 use crate::terminal::{Palette, Tone};
 
 /// Number of planned changes by action.

@@ -1,17 +1,21 @@
-//! The complete text of a plan.
+//! The complete text of a plan: drift, changes and outputs.
 
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use groma_engine::{Mode, Plan, ResourceChange};
+use groma_address::{AbsResource, InstanceKey};
+use groma_engine::plan::RelevantAttribute;
+use groma_engine::{Action, Mode, OutputChange, Plan, ResourceChange};
+use groma_value::{PathStep, Value};
 
-use super::deferred::{Deferral, count, deferrals};
-use super::drift::{Drifted, relevant};
-use super::heading::{Cause, is_shown};
-use super::invocations::{requested, write_around, write_requested};
-use super::outputs::render;
-use super::resource::{Look, write};
+use super::deferred::{Deferral, count, deferrals, requested, write_around, write_requested};
+use super::resource::{Cause, Look, is_shown, write};
 use super::summary::Summary;
 use crate::terminal::{Palette, Tone, word_wrap};
+use crate::views::difference::{
+    Change, Difference, Paths, Relevance, RenderOptions, Writer, attribute_key, compare_objects, compare_values,
+};
 use crate::views::redaction::Redaction;
 use crate::views::wording::Wording;
 
@@ -275,4 +279,93 @@ impl PlanText {
         let width = if self.columns <= 1 { 79 } else { self.columns - 1 };
         writeln!(out, "{}\n{}{}", self.palette.open(Tone::Gray), "─".repeat(width), self.palette.close())
     }
+}
+
+/// Renders the changed outputs, one per line. Returns an empty string without changed outputs.
+pub(super) fn render(plan: &Plan, palette: Palette, redaction: Redaction) -> String {
+    let changed: Vec<(String, Difference)> = plan
+        .outputs
+        .iter()
+        .filter(|output| output.action != Action::NoOp)
+        .map(|output| (attribute_key(&output.name), compare(output, redaction)))
+        .filter(|(_, difference)| difference.change != Change::None)
+        .collect();
+    // As in Terraform, unchanged outputs also determine the width of the name column.
+    let width = plan.outputs.iter().map(|output| attribute_key(&output.name).len()).max().unwrap_or_default();
+    let mut out = String::new();
+    for (index, (key, difference)) in changed.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        Writer::new(palette, &mut out).symbol(difference.change);
+        let _ = write!(out, "{key:<width$} = ");
+        Writer::new(palette, &mut out).difference(difference, 0, RenderOptions::default());
+    }
+    out
+}
+
+fn compare(output: &OutputChange, redaction: Redaction) -> Difference {
+    let shown = |value| if output.sensitive { redaction.of_sensitive(value) } else { redaction.of(value) };
+    let (before, after) = (shown(&output.before), shown(&output.after));
+    // A null output is absent: the state does not store it.
+    let there = |value: &'_ Value| !value.is_null();
+    compare_values(there(&before).then_some(&before), there(&after).then_some(&after))
+}
+
+/// Drift of an object, with the relevant paths.
+#[derive(Clone, Debug)]
+pub(super) struct Drifted<'p> {
+    pub change: &'p ResourceChange,
+    pub paths: Paths<'p>,
+}
+
+/// Returns the drift to show: all drift for a refresh-only plan, else the attributes that planned changes depend on.
+pub(super) fn relevant(plan: &Plan) -> Vec<Drifted<'_>> {
+    if plan.mode == Mode::RefreshOnly {
+        let everything = || Paths::new([&[][..]]);
+        return plan.drift.iter().map(|change| Drifted { change, paths: everything() }).collect();
+    }
+    // Indexing the relevant attributes is only worth it with drift.
+    if plan.drift.is_empty() {
+        return Vec::new();
+    }
+    let mut attributes: HashMap<&AbsResource, Vec<&RelevantAttribute>> = HashMap::new();
+    for attribute in &plan.relevant_attributes {
+        attributes.entry(&attribute.resource).or_default().push(attribute);
+    }
+    let drifted = plan.drift.iter().filter_map(|change| {
+        let resource = change.address.abs_resource();
+        let paths = attributes
+            .get(&resource)?
+            .iter()
+            .filter_map(|attribute| below(attribute.path.steps(), &change.address.key));
+        let paths = Paths::new(paths);
+        (!paths.is_empty()).then_some(Drifted { change, paths })
+    });
+    drifted.filter(is_visible).collect()
+}
+
+/// Returns the part of `path` below the instance `key`; `None` if the path starts with the key of another instance.
+fn below<'p>(path: &'p [PathStep], key: &InstanceKey) -> Option<&'p [PathStep]> {
+    match path.split_first() {
+        Some((PathStep::Index(step), rest)) => {
+            let is_this = match key {
+                InstanceKey::None => false,
+                InstanceKey::Int(index) => step.as_number().and_then(|number| number.to_u64()) == Some(*index),
+                InstanceKey::String(name) => step.as_str() == Some(name),
+            };
+            is_this.then_some(rest)
+        }
+        _ => Some(path),
+    }
+}
+
+fn is_visible(drifted: &Drifted<'_>) -> bool {
+    let change = drifted.change;
+    if change.action == Action::NoOp {
+        return false;
+    }
+    let relevance = Relevance::Only(drifted.paths.clone());
+    let difference = compare_objects(&change.schema.block, &change.before, &change.after, Paths::default(), relevance);
+    difference.change != Change::None
 }

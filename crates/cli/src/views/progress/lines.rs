@@ -11,10 +11,9 @@ use groma_engine::plan::Invocation;
 use groma_engine::{Hooks, Importing, Searched};
 use groma_value::Value;
 
-use super::counter::Counter;
-use super::in_flight::InFlight;
+use super::tee::Counter;
 use super::texts;
-use super::ticker::Progress;
+use super::ticker::{InFlight, Progress};
 use crate::terminal::{Palette, Tone, printable};
 use crate::views::query;
 

@@ -12,7 +12,7 @@ use groma_engine::plan::Invocation;
 use groma_engine::{Hooks, Importing};
 use groma_value::Value;
 
-use super::counter::Counter;
+use super::tee::Counter;
 use super::texts;
 use super::ticker::Progress;
 use crate::terminal::{Overlay, Palette, Tone, printable, printable_line};

@@ -11,10 +11,9 @@ use groma_engine::{Hooks, Importing, Searched};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::counter::Counter;
-use super::in_flight::InFlight;
+use super::tee::Counter;
 use super::texts;
-use super::ticker::Progress;
+use super::ticker::{InFlight, Progress};
 use crate::views::json::{Message, Stream, action_json, resource_json};
 use crate::views::query;
 
@@ -35,6 +34,7 @@ impl MessageProgress {
 
 fn hook(subject: &Subject, operation: Option<Operation>) -> Map<String, Json> {
     let mut hook = Map::new();
+    // The address, split into the parts that programs need.
     hook.insert("resource".into(), resource_json(&subject.address));
     if let Some(operation) = operation {
         hook.insert("action".into(), texts::action(operation).into());
@@ -89,6 +89,7 @@ fn action_hook(invocation: &Invocation, said: Option<(&'static str, &str)>) -> J
         hook.insert(name.into(), text.into());
     }
     match &invocation.cause {
+        // An empty object tells that a flag of the command line invoked the action.
         Cause::Request => hook.insert("invoke".into(), Json::Object(Map::new())),
         Cause::Trigger { resource, event, block, entry } => {
             let mut lifecycle = Map::new();

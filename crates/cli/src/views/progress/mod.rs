@@ -1,7 +1,5 @@
 //! Progress of a run, as text or JSON messages.
 
-mod counter;
-mod in_flight;
 mod lines;
 mod live;
 mod messages;
@@ -9,9 +7,8 @@ mod tee;
 mod texts;
 mod ticker;
 
-pub use counter::Counter;
 pub use lines::LineProgress;
 pub use live::LiveProgress;
 pub use messages::MessageProgress;
-pub use tee::{Counting, Tee};
+pub use tee::{Counter, Counting, Tee};
 pub use ticker::{Progress, Ticker};

@@ -1,22 +1,23 @@
-//! Combinators of progress: a tee to two receivers, and a counter without output.
+//! Combinators of progress: a tee to two receivers, and counters without output.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
-use groma_engine::plan::Invocation;
+use groma_engine::plan::{Counts, Invocation};
 use groma_engine::{Hooks, Importing, Searched};
 use groma_value::Value;
 
-use super::counter::Counter;
 use super::ticker::Progress;
 
 /// Forwards all events to both receivers.
 pub struct Tee<T: ?Sized>(pub [Arc<T>; 2]);
 
 impl<T: Hooks + ?Sized> Hooks for Tee<T> {
+    // Every event is listed: the defaults of the trait do nothing, so an event that is missing here would be lost.
     fn import_planned(&self, address: &ResourceInstance, importing: &Importing) {
         self.0.iter().for_each(|one| one.import_planned(address, importing));
     }
@@ -147,7 +148,55 @@ impl Hooks for Counting {
 }
 
 impl Progress for Counting {
+    // Nothing is displayed, so there is nothing to update or to finish.
     fn tick(&self) {}
 
     fn settle(&self) {}
+}
+
+/// Counter of completed operations, shared between threads.
+#[derive(Debug, Default)]
+pub struct Counter {
+    imported: AtomicUsize,
+    added: AtomicUsize,
+    changed: AtomicUsize,
+    destroyed: AtomicUsize,
+    invoked: AtomicUsize,
+}
+
+impl Counter {
+    /// Counts a successful operation.
+    pub fn count(&self, operation: Operation) {
+        let counter = match operation {
+            Operation::Create => &self.added,
+            Operation::Update => &self.changed,
+            Operation::Delete => &self.destroyed,
+            // Reading a data source changes nothing, so no summary counts it.
+            Operation::Read => return,
+        };
+        // The counts are read only after the operations have ended, so no ordering between them is needed.
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an import.
+    pub fn count_import(&self) {
+        self.imported.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an action invocation.
+    pub fn count_invocation(&self) {
+        self.invoked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the current counts.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            import: self.imported.load(Ordering::Relaxed),
+            add: self.added.load(Ordering::Relaxed),
+            change: self.changed.load(Ordering::Relaxed),
+            destroy: self.destroyed.load(Ordering::Relaxed),
+            invoke: self.invoked.load(Ordering::Relaxed),
+            ..Counts::default()
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use groma_address::{Mode, ModuleInstance};
 use groma_state::State;
 
-use super::address::StoredObject;
+use super::json::StoredObject;
 use crate::terminal::Palette;
 use crate::views::difference::{Paths, Relevance, RenderOptions, Writer, compare_objects, compare_unchanged};
 use crate::views::redaction::Redaction;

@@ -16,7 +16,7 @@ pub struct Scenario {
     transcript: String,
     differences: Vec<(String, String)>,
     steps: usize,
-    /// What differs on purpose, as docs/differences.md tells.
+    /// Intended differences, documented in docs/differences.md.
     known: Vec<&'static str>,
 }
 

@@ -4,7 +4,7 @@ use super::program::{Keys, KubeConfigurations, Module, Program, Provider, Relati
 use crate::common::random::Random;
 use groma_scripted::cloud::{Moment, Operation};
 
-/// What goes wrong in a step.
+/// The failure of a step.
 #[derive(Clone, Debug)]
 pub enum Fault {
     /// An operation fails.
@@ -25,10 +25,12 @@ const KEYS: &[&str] = &["a", "b", "c"];
 
 /// Returns the history of that number. Every step with a fault is followed by one that repeats it without.
 pub fn history(seed: u64) -> Vec<Step> {
+    // The seed determines everything, so a difference can be repeated.
     let mut random = Random::new(seed);
     let mut program = program(&mut random);
     let mut steps = vec![Step { program: program.clone(), options: Vec::new(), fault: None }];
     for _ in 0..1 + random.below(3) {
+        // Labels of the previous step count too: its objects are the ones to be destroyed.
         let before = program.labels();
         program.statements.clear();
         for _ in 0..1 + random.below(4) {
@@ -36,6 +38,7 @@ pub fn history(seed: u64) -> Vec<Step> {
         }
         let options = options(&mut random, &program);
         let fault = fault(&mut random, &before, &program.labels());
+        // A partial run leaves work for a complete one, which must end in the state that the program describes.
         let repeated = fault.is_some() || options.iter().any(|option| option.starts_with("-target"));
         steps.push(Step { program: program.clone(), options, fault });
         if repeated {
@@ -43,6 +46,7 @@ pub fn history(seed: u64) -> Vec<Step> {
         }
     }
     if random.chance(30) {
+        // A full destroy tests the order of all remaining objects at once.
         steps.push(Step { program, options: vec![String::from("-destroy")], fault: None });
     }
     steps
@@ -58,6 +62,7 @@ fn keys(random: &mut Random) -> Keys {
 
 fn some_keys(random: &mut Random) -> Vec<&'static str> {
     let mut keys: Vec<&str> = KEYS.iter().copied().filter(|_| random.chance(55)).collect();
+    // An empty for_each would remove the resource, which `removed` does anyway.
     if keys.is_empty() {
         keys.push(random.pick(KEYS));
     }
@@ -76,6 +81,7 @@ fn program(random: &mut Random) -> Program {
         let resource = resource(random, &format!("r{at}"), &program);
         program.resources.push(resource);
         if program.cluster.is_none() && random.chance(25) {
+            // The cluster must be a single object of the cloud, because the provider has one endpoint.
             let suits = |one: &&Resource| one.keys == Keys::Single && one.provider == Provider::Cloud;
             program.cluster = program.resources.last().filter(suits).map(|one| one.name.clone());
         }
@@ -114,6 +120,7 @@ fn resource(random: &mut Random, name: &str, program: &Program) -> Resource {
         label: name.to_owned(),
         provider,
         keys,
+        // Creating first is frequent here, because most rules about the order concern it.
         create_before_destroy: match random.below(10) {
             0..4 => Some(true),
             4 => Some(false),
@@ -158,6 +165,7 @@ fn module(random: &mut Random, caller: &Program) -> Module {
     let mut within = Program { cluster: caller.cluster.clone(), ..empty_program() };
     for at in 0..1 + random.below(2) {
         let mut one = resource(random, &format!("m{at}"), &within);
+        // Actions are declared in the root module only.
         one.events = None;
         within.resources.push(one);
     }
@@ -200,6 +208,7 @@ fn updated(random: &mut Random, program: &mut Program) {
 }
 
 fn replaced(random: &mut Random, program: &mut Program) {
+    // A new value of `replace` forces a replacement.
     any(random, program).into_iter().for_each(|one| one.replace += 1);
 }
 
@@ -218,10 +227,12 @@ fn other_keys(random: &mut Random, keys: &Keys) -> Keys {
 fn instances(random: &mut Random, program: &mut Program) {
     let cluster = program.cluster.clone();
     let at = random.below(program.resources.len().max(1));
+    // The cluster must stay a single object.
     let Some(one) = program.resources.get_mut(at).filter(|one| Some(&one.name) != cluster.as_ref()) else { return };
     let (old, new) = (one.keys.clone(), other_keys(random, &one.keys));
     let address = one.address();
     one.keys = new.clone();
+    // A keyed use needs equal keys on both sides, which are about to differ.
     one.uses.retain(|one| one.relation != Relation::Keyed);
     let name = one.name.clone();
     for user in &mut program.resources {
@@ -251,11 +262,13 @@ fn module_instances(random: &mut Random, program: &mut Program) {
 fn removed(random: &mut Random, program: &mut Program) {
     let cluster = program.cluster.clone();
     let needed = |one: &Resource| {
+        // Removing the cluster would leave the objects of its provider unreachable, which no order can avoid.
         let serves = program.resources.iter().any(|other| other.provider == Provider::Kube);
         serves && Some(&one.name) == cluster.as_ref()
     };
     let candidates: Vec<&Resource> = program.resources.iter().filter(|one| !needed(one)).collect();
     let Some((name, address)) = random.one_of(&candidates).map(|one| (one.name.clone(), one.address())) else { return };
+    // A program without resources has nothing to compare.
     if program.resources.len() > 1 {
         program.remove(&name);
         program.statements.extend(random.chance(25).then(|| removal(random, &address)));
@@ -301,6 +314,7 @@ fn renamed(random: &mut Random, program: &mut Program) {
     let Some(one) = random.one_of(&program.resources) else { return };
     let (from, old) = (one.name.clone(), one.address());
     let to = format!("{from}n");
+    // A new name with a moved block, so that the object stays.
     program.rename(&from, &to);
     let new = program.find(&to).map(Resource::address).unwrap_or_default();
     program.statements.push(format!("moved {{\n  from = {old}\n  to   = {new}\n}}\n"));
@@ -324,11 +338,13 @@ fn used_no_more(random: &mut Random, program: &mut Program) {
 
 fn options(random: &mut Random, program: &Program) -> Vec<String> {
     let addresses = program.addresses();
+    // One address at most: several options would hide which one caused a difference.
     let Some(address) = random.one_of(&addresses) else { return Vec::new() };
     match random.below(14) {
         0 => vec![format!("-target={address}")],
         1 => vec![format!("-replace={address}")],
         2 => vec![String::from("-refresh=false")],
+        // A targeted destroy leaves dependencies behind, which the next steps must handle.
         3 if random.chance(30) => vec![String::from("-destroy"), format!("-target={address}")],
         _ => Vec::new(),
     }
@@ -337,9 +353,12 @@ fn options(random: &mut Random, program: &Program) -> Vec<String> {
 fn fault(random: &mut Random, before: &[String], after: &[String]) -> Option<Fault> {
     let labels = [before, after].concat();
     let name = random.one_of(&labels)?.clone();
+    // Creations fail twice as often, because they leave deposed and tainted objects.
     let operation = *random.one_of(&[Operation::Create, Operation::Create, Operation::Update, Operation::Delete])?;
     match random.below(20) {
         0..4 => Some(Fault::Fails { operation, name, moment: Moment::Before }),
+        // An operation that fails after it took place matters for creations: the object exists, but is not known to be
+        // complete.
         4..6 if operation == Operation::Create => Some(Fault::Fails { operation, name, moment: Moment::After }),
         6..8 => Some(Fault::Killed { operation, name, takes_place: random.chance(60) }),
         _ => None,

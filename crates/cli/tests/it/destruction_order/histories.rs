@@ -12,19 +12,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::compare::{Compared, Counts, Difference, comparable, compare, destroyed_early, may_show};
 use super::generate::{Step, history};
 use super::minimize::{minimize, text};
-use super::run::{Ended, carry_out};
 use super::site::Site;
+use super::site::{Ended, carry_out};
 use crate::common::normalization::{first_difference, terraform};
-use crate::common::random::number;
+use crate::common::random::setting;
 
 /// The histories in the record.
 const RECORDED: std::ops::Range<u64> = 5000..5024;
 const THREADS: usize = 3;
 
 #[test]
-fn histories_keep_the_rules_as_terraform_does() {
+fn histories_match_terraform() {
     let Some(program) = terraform() else { return };
-    let (first, count) = (number("GROMA_SEED", 1), number("GROMA_HISTORIES", 5));
+    let (first, count) = (setting("GROMA_SEED", 1), setting("GROMA_HISTORIES", 5));
+    // The lock protects counters and keeps the lines of a history together.
     let found = Mutex::new((Counts::new(), 0_u64));
     in_parallel(first..first + count, |seed| {
         let steps = history(seed);
@@ -39,6 +40,7 @@ fn histories_keep_the_rules_as_terraform_does() {
             Compared::Different(difference) => {
                 println!("seed {seed}: {:?} in step {}: {}", difference.kind, difference.step, difference.text);
                 *found.0.entry(difference.kind).or_default() += 1;
+                // Minimizing takes long, and other threads need the lock.
                 drop(found);
                 report(seed, &steps, &difference, &program);
             }
@@ -62,6 +64,7 @@ fn compared(steps: &[Step], seed: u64, program: &Path) -> Compared {
 /// Prints a difference, minimized, with the operations of both programs, or as it is with `GROMA_MINIMIZE=0`.
 fn report(seed: u64, steps: &[Step], difference: &Difference, program: &Path) {
     let shows = |steps: &[Step]| {
+        // Both programs repeat the history for each smaller candidate.
         let ours = carry_out(steps, &Site::groma(), seed);
         // Terraform takes longer, and need not be asked where Groma does nothing wrong.
         may_show(difference.kind, steps, &ours) && {
@@ -69,8 +72,9 @@ fn report(seed: u64, steps: &[Step], difference: &Difference, program: &Path) {
             matches!(compare(steps, &ours, &theirs), Compared::Different(other) if other.kind == difference.kind)
         }
     };
+    // Later steps cannot have caused the difference.
     let steps = steps[..=difference.step].to_vec();
-    let smaller = if number("GROMA_MINIMIZE", 1) == 0 { steps } else { minimize(steps, shows) };
+    let smaller = if setting("GROMA_MINIMIZE", 1) == 0 { steps } else { minimize(steps, shows) };
     let ours = carry_out(&smaller, &Site::groma(), seed);
     let theirs = carry_out(&smaller, &Site::terraform(program), seed);
     let mut report = format!("##### seed {seed}: {:?}, minimized\n{}", difference.kind, text(&smaller));
@@ -85,12 +89,13 @@ fn report(seed: u64, steps: &[Step], difference: &Difference, program: &Path) {
 }
 
 #[test]
-fn recorded_histories_go_as_they_went_in_terraform() {
+fn recorded_histories_match_terraform() {
     if std::env::var_os("GROMA_UPDATE").is_some() {
         let program = terraform().expect("the record is made from Terraform");
         let lines = Mutex::new(BTreeMap::new());
         in_parallel(RECORDED, |seed| {
             let ended = carry_out(&history(seed), &Site::terraform(&program), seed);
+            // All steps are recorded: the comparison uses as many as Terraform completed.
             lines.lock().unwrap().insert(seed, lines_of(seed, &ended, usize::MAX));
         });
         let text: String = lines.into_inner().unwrap().into_values().flatten().map(|line| line + "\n").collect();
@@ -102,12 +107,14 @@ fn recorded_histories_go_as_they_went_in_terraform() {
         let expected = recorded(&text, seed);
         let steps = history(seed);
         let ended = carry_out(&steps, &Site::groma(), seed);
+        // Terraform may have failed in a later step, which then has no record.
         let count = expected.iter().filter(|line| line.starts_with("  step ")).count();
         let found = lines_of(seed, &ended, count);
         let mut wrong = wrong.lock().unwrap();
         if found != expected {
             wrong.push(first_difference(&expected.join("\n"), &found.join("\n")));
         }
+        // The order is checked as well, which the record does not contain.
         let early = steps.iter().zip(&ended).filter_map(|(step, ended)| destroyed_early(step, ended.as_ref()?));
         wrong.extend(early.map(|text| format!("history {seed}: {text}")));
     });
@@ -117,9 +124,10 @@ fn recorded_histories_go_as_they_went_in_terraform() {
 
 /// Terraform has no `-exclude`, so the same history without it is the measure: what was excluded is made up for by the next run.
 #[test]
-fn excluding_an_instance_delays_its_changes_and_breaks_no_order() {
+fn exclude_delays_changes_and_keeps_the_order() {
     let wrong = Mutex::new(Vec::new());
     in_parallel(EXCLUDED, |seed| {
+        // Faults and partial runs would mix their own delays with those of -exclude.
         let steps: Vec<Step> =
             history(seed).into_iter().filter(|step| step.fault.is_none() && step.options.is_empty()).collect();
         let plain = carry_out(&steps, &Site::groma(), seed);
@@ -129,6 +137,7 @@ fn excluding_an_instance_delays_its_changes_and_breaks_no_order() {
         for (at, (step, pair)) in steps.iter().zip(ended.chunks(2)).enumerate() {
             let (Some(plain), [Some(excluding), Some(whole)]) = (&plain[at], pair) else { continue };
             if plain.code != 0 {
+                // Later steps depend on how far the failed one got, so they are not compared.
                 break;
             }
             // A user that is excluded keeps its reference, so the cloud may refuse to delete what it refers to. Nothing else may fail.
@@ -143,6 +152,7 @@ fn excluding_an_instance_delays_its_changes_and_breaks_no_order() {
                 break;
             }
             let (expected, found) = (comparable(&steps[..=at], plain), comparable(&steps[..=at], whole));
+            // After the complete run nothing of the exclusion may remain.
             if expected != found {
                 wrong.push(format!("history {seed}, {}", first_difference(&expected.join("\n"), &found.join("\n"))));
                 break;
@@ -163,6 +173,7 @@ fn with_excluded_runs(steps: &[Step]) -> Vec<Step> {
         // Moved blocks are refused where they lead to what is excluded.
         let is_moved = !step.program.statements.is_empty();
         let addresses = if is_moved { Vec::new() } else { step.program.addresses() };
+        // A prime factor spreads the choice over the instances without another random source.
         let options = addresses.get(at * 7 % addresses.len().max(1)).map(|address| format!("-exclude={address}"));
         all.push(Step { options: options.into_iter().collect(), ..step.clone() });
         all.push(step.clone());
@@ -195,6 +206,7 @@ fn lines_of(seed: u64, ended: &[Option<Ended>], count: usize) -> Vec<String> {
                 lines.extend(summary.into_iter().map(|line| format!("    {line}")));
             }
             Some(ended) if step.fault.is_none() => {
+                // While recording, the failing step is left out, so that the record ends before it.
                 let fails = ended.errors.iter().map(|error| format!("    {error}"));
                 if count < usize::MAX {
                     lines.push(format!("  step {at}"));
@@ -214,6 +226,7 @@ fn in_parallel(seeds: std::ops::Range<u64>, work: impl Fn(u64) + Sync) {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 loop {
+                    // Relaxed is enough: the numbers only have to be different.
                     let seed = next.fetch_add(1, Ordering::Relaxed);
                     if seed >= seeds.end {
                         break;

@@ -12,10 +12,12 @@ pub fn minimize(mut steps: Vec<Step>, shows: impl Fn(&[Step]) -> bool) -> Vec<St
     loop {
         let mut smaller = None;
         for candidate in candidates(&steps) {
+            // Each try runs the whole history in both programs.
             tries += 1;
             if tries > TRIES {
                 return steps;
             }
+            // The first success is taken: the next round tries to reduce it further.
             if shows(&candidate) {
                 smaller = Some(candidate);
                 break;
@@ -31,6 +33,7 @@ pub fn minimize(mut steps: Vec<Step>, shows: impl Fn(&[Step]) -> bool) -> Vec<St
 /// Returns histories that are smaller by one thing, those that leave out most first.
 fn candidates(steps: &[Step]) -> Vec<Vec<Step>> {
     let mut found: Vec<Vec<Step>> = Vec::new();
+    // Later steps are removed first, because the difference is in the last one.
     if steps.len() > 1 {
         found.push(steps[..steps.len() - 1].to_vec());
     }
@@ -42,6 +45,7 @@ fn candidates(steps: &[Step]) -> Vec<Vec<Step>> {
         steps.iter_mut().for_each(|step| change(&mut step.program));
         steps
     };
+    // The module is removed as a whole before its parts.
     if steps.iter().any(|step| step.program.module.is_some()) {
         found.push(programs(&Program::remove_module));
     }
@@ -66,6 +70,7 @@ fn candidates(steps: &[Step]) -> Vec<Vec<Step>> {
             changed(|step| step.program.statements.clear());
         }
     }
+    // Details of resources come last, because each try saves little.
     for label in &labels {
         found.extend(plainer(steps, label));
     }
@@ -87,6 +92,7 @@ fn remove(program: &mut Program, label: &str) {
     let name = program.resources.iter().find(|one| one.label == label).map(|one| one.name.clone());
     name.into_iter().for_each(|name| program.remove(&name));
     if let Some(module) = &mut program.module
+        // The output of the module needs at least one resource.
         && module.resources.len() > 1
     {
         module.resources.retain(|one| one.label != label);
@@ -114,6 +120,7 @@ fn plainer(steps: &[Step], label: &str) -> Vec<Vec<Step>> {
             let inner = program.module.iter_mut().flat_map(|module| &mut module.resources);
             program.resources.iter_mut().chain(inner).filter(|one| one.label == label).for_each(change);
         }
+        // A change that changes nothing would be tried forever.
         if text(&steps_changed) != text(steps) {
             found.push(steps_changed);
         }
@@ -127,6 +134,7 @@ pub fn text(steps: &[Step]) -> String {
     for (at, step) in steps.iter().enumerate() {
         text.push_str(&format!("=== step {at}: apply {} {:?}\n", step.options.join(" "), step.fault));
         for (name, content) in step.program.files() {
+            // The requirements are the same in every file, so they are left out for the reader.
             let content = content.strip_prefix(super::script::REQUIREMENTS).unwrap_or(&content).to_owned();
             text.push_str(&format!("--- {name}\n{content}"));
         }

@@ -59,7 +59,7 @@ pub enum Relation {
     Triggers,
 }
 
-/// What is used.
+/// The target of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Resource(String),
@@ -168,6 +168,7 @@ impl Program {
     pub fn labels(&self) -> Vec<String> {
         let of = |resource: &Resource, suffix: &str| -> Vec<String> {
             let suffixes = resource.keys.suffixes().into_iter();
+            // The label stays when a resource is renamed, so it identifies the object across steps.
             suffixes.map(|own| format!("{}{suffix}{own}", resource.label)).collect()
         };
         let mut labels: Vec<String> = self.resources.iter().flat_map(|resource| of(resource, "")).collect();
@@ -196,6 +197,7 @@ impl Program {
     /// Removes a resource and everything that uses it; nothing is left of a provider whose cluster it was.
     pub fn remove(&mut self, name: &str) {
         self.resources.retain(|resource| resource.name != name);
+        // References to a removed resource would be errors.
         for resource in &mut self.resources {
             resource.uses.retain(|one| one.target != Target::Resource(name.to_owned()));
         }
@@ -251,9 +253,11 @@ impl fmt::Display for Program {
         }
         for resource in &self.resources {
             let ids = |target: &Target| match target {
+                // The list of identifiers has one form for each kind of instances.
                 Target::Resource(name) => self.find(name).map(Resource::ids),
                 Target::Module => self.module.as_ref().map(|module| match module.keys {
                     Keys::Single => String::from("module.m.ids"),
+                    // Instances of the module are flattened into one list.
                     _ => String::from("flatten([for m in module.m : m.ids])"),
                 }),
             };
@@ -283,6 +287,7 @@ const ACTION: &str = "action \"cloud_action\" \"note\" {\n  config {\n    name =
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{REQUIREMENTS}variable \"key\" {{}}\nvariable \"ids\" {{}}\n\n")?;
+        // A target outside of the module means its input.
         let find = |target: &Target| match target {
             Target::Resource(name) => self.resources.iter().find(|resource| resource.name == *name),
             Target::Module => None,
@@ -312,17 +317,20 @@ fn block(resource: &Resource, suffix: &str, ids: &Find<'_>, address: &Find<'_>) 
         let uses = resource.uses.iter().filter(|one| one.relation == relation);
         uses.filter_map(|one| find(&one.target)).collect()
     };
+    // The counter changes the value, for an update.
     let mut values = vec![format!("[\"v{}\"]", resource.value)];
     values.extend(of(Relation::Value, ids));
     writeln!(text, "  value = join(\" \", concat({}))", values.join(", ")).unwrap();
     writeln!(text, "  replace = \"{}\"", resource.replace).unwrap();
     let mut refs = of(Relation::Refs, ids);
     let keyed = of(Relation::Keyed, address).into_iter();
+    // A key that only one side has refers to nothing.
     refs.extend(keyed.map(|address| format!("compact([try({address}[each.key].id, \"\")])")));
     if !refs.is_empty() {
         writeln!(text, "  refs = concat({})", refs.join(", ")).unwrap();
     }
     if let Some(parent) = of(Relation::Parent, ids).first() {
+        // A parent without instances is null.
         writeln!(text, "  parent = try(element({parent}, 0), null)").unwrap();
     }
     let depends_on = of(Relation::DependsOn, address);

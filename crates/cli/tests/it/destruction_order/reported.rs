@@ -25,8 +25,10 @@ const CERTIFICATES: &str = r#"
 #[test]
 fn surplus_instance_of_for_each_is_destroyed_after_its_user_is_updated() {
     let mut scenario = Scenario::new(CERTIFICATES);
+    // Replacing one key by another removes an instance and creates one.
     scenario.apply("keys=a").apply("keys=b");
     scenario.in_order(&["create cert-b", "update lb", "delete cert-a"]);
+    // The load balancer waits for the slow object, so a deletion that does not wait would come first.
     scenario.in_order(&["create slow", "update lb"]);
 }
 
@@ -52,11 +54,12 @@ fn surplus_instance_of_count_is_destroyed_after_its_user_is_updated() {
         }
         "#,
     );
+    // The instance with the highest index is surplus.
     scenario.apply("n=2").apply("n=1").in_order(&["update lb", "delete cert-1"]);
 }
 
 #[test]
-fn object_of_a_module_key_that_is_gone_is_destroyed_after_its_user_is_updated() {
+fn object_of_a_removed_module_key_is_destroyed_after_its_user_is_updated() {
     let mut scenario = Scenario::new(
         r#"
         module "m" {
@@ -87,6 +90,7 @@ fn object_of_a_module_key_that_is_gone_is_destroyed_after_its_user_is_updated() 
         output "id" { value = cloud_object.cert.id }
         "#,
     );
+    // The module instance disappears as a whole.
     scenario.apply("keys=a").apply("keys=b").in_order(&["create cert-b", "update lb", "delete cert-a"]);
 }
 
@@ -117,12 +121,14 @@ const WEB: &str = r#"
 fn last_good_object_stays_while_its_replacement_fails_again() {
     let mut scenario = Scenario::new(WEB);
     scenario.apply("v=1 b=1");
+    // The new object exists, but its creation reports an error: it is tainted, and the old one is deposed.
     scenario.failing_late("create web").apply_fails("v=2 b=1", "Injected failure");
     scenario.leaves(&[
         "cloud_object.base: base#1",
         "cloud_object.lb: lb#1",
         "cloud_object.web: web#2 (tainted), deposed web#1",
     ]);
+    // The second attempt fails as well, and the deposed object is the only one that works.
     scenario.failing("create web").apply_fails("v=2 b=1", "Injected failure");
     scenario.without(&["delete web#1"]);
 }
@@ -132,6 +138,7 @@ fn last_good_object_stays_while_something_upstream_fails() {
     let mut scenario = Scenario::new(WEB);
     scenario.apply("v=1 b=1");
     scenario.failing_late("create web").apply_fails("v=2 b=1", "Injected failure");
+    // The replacement is never reached, so the old object must stay.
     scenario.failing("create base").apply_fails("v=2 b=2", "Injected failure");
     scenario.without(&["create web", "delete web#1"]);
 }
@@ -140,6 +147,7 @@ fn last_good_object_stays_while_something_upstream_fails() {
 fn object_left_by_a_failed_run_is_destroyed_after_its_user_is_updated() {
     let mut scenario = Scenario::new(WEB);
     scenario.apply("v=1 b=1");
+    // The user still refers to the old object when the run ends.
     scenario.failing("update lb").apply_fails("v=2 b=1", "Injected failure");
     scenario.leaves(&["cloud_object.base: base#1", "cloud_object.lb: lb#1", "cloud_object.web: web#2, deposed web#1"]);
     scenario.apply("v=2 b=1").in_order(&["update lb", "delete web#1"]);
@@ -147,6 +155,7 @@ fn object_left_by_a_failed_run_is_destroyed_after_its_user_is_updated() {
 
 #[test]
 fn object_left_by_a_killed_run_is_destroyed_after_its_user_is_updated() {
+    // Terraform has no journal, so a killed run loses its results.
     let mut scenario = Scenario::run_by(super::scenario::Programs::Groma, WEB);
     scenario.apply("v=1 b=1");
     scenario.killed_at("update lb", "v=2 b=1");
@@ -181,6 +190,7 @@ const CLUSTER: &str = r#"
     ?two }
 "#;
 
+// The old endpoint is gone before the objects can be deleted, so they are replaced through the new one.
 const REPLACED: &[&str] = &["delete cluster", "create cluster", "delete app", "create app"];
 
 #[test]
@@ -192,6 +202,7 @@ fn objects_of_a_provider_whose_cluster_is_replaced_are_replaced_after_it() {
 #[test]
 fn object_of_a_provider_whose_cluster_is_replaced_is_removed_after_it() {
     let mut scenario = Scenario::new(CLUSTER);
+    // Without `app` the object is an orphan of a provider that is replaced.
     scenario.apply("v=1 n=1 app two").apply("v=2 n=1 two").in_order(&[
         "delete cluster",
         "create cluster",
@@ -202,6 +213,7 @@ fn object_of_a_provider_whose_cluster_is_replaced_is_removed_after_it() {
 #[test]
 fn objects_of_a_provider_are_replaced_after_its_cluster_when_that_follows_its_network() {
     let mut scenario = Scenario::new(CLUSTER);
+    // The network is replaced too, so the strength of the edges decides.
     scenario.apply("v=1 n=1 u=1 up app").apply("v=1 n=2 u=2 up app").in_order(REPLACED);
     scenario.in_order(&["delete cluster", "delete network", "create network", "create cluster"]);
 }
@@ -209,6 +221,7 @@ fn objects_of_a_provider_are_replaced_after_its_cluster_when_that_follows_its_ne
 #[test]
 fn objects_of_a_provider_are_replaced_after_its_cluster_through_an_ephemeral_resource() {
     let mut scenario = Scenario::new(CLUSTER);
+    // The endpoint comes from an ephemeral resource, which is not in the state.
     scenario.apply("v=1 n=1 app session").apply("v=2 n=2 app session").in_order(REPLACED);
 }
 
@@ -238,5 +251,6 @@ fn action_before_a_creation_runs_before_the_destruction_that_makes_room_for_it()
         "#,
     );
     scenario.apply("v=1").apply("v=2");
+    // The action runs before anything is deleted, because the deletion is part of the change.
     scenario.in_order(&["invoke note", "delete r", "delete base", "create base", "create r"]);
 }

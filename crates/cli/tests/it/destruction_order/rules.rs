@@ -3,7 +3,7 @@
 use super::scenario::{Programs, Scenario};
 
 #[test]
-fn od_01_steps_follow_what_their_configuration_refers_to_and_the_reads_that_it_needs() {
+fn od_01_steps_follow_their_references_and_reads() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "base" {
@@ -36,11 +36,12 @@ fn od_01_steps_follow_what_their_configuration_refers_to_and_the_reads_that_it_n
         "#,
     );
     scenario.apply("v=1").in_order(&["create base", "read base", "create user", "create top", "create last"]);
+    // The second apply only updates, so the reads are not repeated before the users.
     scenario.apply("v=2").in_order(&["update base", "update user", "update top"]);
 }
 
 #[test]
-fn od_02_users_are_destroyed_first_also_where_their_blocks_are_gone() {
+fn od_02_users_are_destroyed_first_even_without_blocks() {
     let text = r#"
         ?all resource "cloud_object" "a" {
         ?all   name = "a"
@@ -68,7 +69,9 @@ fn od_02_users_are_destroyed_first_also_where_their_blocks_are_gone() {
         output "id" { value = cloud_object.c.id }
     "#;
     let mut scenario = Scenario::new(text).with_module(module);
+    // Without any block only the recorded dependencies know the order.
     scenario.apply("all").apply("none").in_order(&["delete d", "delete c", "delete b", "delete a"]).leaves(&[]);
+    // The same order, from the configuration this time.
     scenario.apply("all").options(&["-destroy"]).apply("all");
     scenario.in_order(&["delete d", "delete c", "delete b", "delete a"]).leaves(&[]);
 }
@@ -96,12 +99,14 @@ fn od_03_replacement_destroy_first_destroys_users_first_and_creates_them_last() 
         "#,
     );
     scenario.apply("v=1 more").apply("v=2");
+    // The user with the forced replacement is deleted first and created last.
     scenario.in_order(&["delete replaced", "delete base", "create base", "create replaced"]);
+    // The user that is only updated waits for the new object.
     scenario.in_order(&["delete gone", "delete base"]).in_order(&["create base", "update updated"]);
 }
 
 #[test]
-fn od_03_user_that_goes_for_good_is_destroyed_before_what_it_uses_is_updated() {
+fn od_03_removed_user_is_destroyed_before_its_dependency_is_updated() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "base" {
@@ -114,6 +119,7 @@ fn od_03_user_that_goes_for_good_is_destroyed_before_what_it_uses_is_updated() {
         ?more }
         "#,
     );
+    // The reference of the removed user would otherwise block the update.
     scenario.apply("v=1 more").apply("v=2").in_order(&["delete gone", "update base"]);
 }
 
@@ -143,9 +149,11 @@ fn od_04_replacement_create_first_destroys_after_every_user() {
         "#,
     );
     scenario.apply("v=1").apply("v=2 new");
+    // The old object is destroyed only when nobody refers to it any more.
     scenario.in_order(&["create base", "update updated", "delete base#1"]);
     scenario.in_order(&["create base", "create created", "delete base#1"]);
     scenario.in_order(&["create base", "create replaced", "delete base#1"]);
+    // Both are replaced: the deletions follow the order of destruction.
     scenario.in_order(&["delete replaced#1", "delete base#1"]);
 }
 
@@ -205,18 +213,21 @@ const GOING_MODULE: &str = r#"
 "#;
 
 #[test]
-fn od_05_objects_that_go_for_good_under_create_before_destroy_go_after_updates_of_their_users() {
+fn od_05_removed_objects_with_create_before_destroy_are_destroyed_after_updates_of_users() {
     let mut scenario = Scenario::new(GOING).with_module(GOING_MODULE);
     scenario.apply("v=1 keys=a,b more").apply("v=2 keys=b,c");
+    // Removed by key, by module key, by block and by call.
     for gone in ["delete keyed-a", "delete m-a", "delete block", "delete m-w"] {
         scenario.in_order(&["update lb", gone]);
     }
+    // References to the whole resource and to the whole module count as uses.
     scenario.in_order(&["update whole", "delete keyed-a"]).in_order(&["update whole", "delete m-a"]);
 }
 
 #[test]
-fn od_06_other_objects_that_go_for_good_wait_for_updates_of_their_users() {
+fn od_06_other_removed_objects_wait_for_updates_of_their_users() {
     let mut scenario = Scenario::run_by(
+        // Terraform does not wait here.
         Programs::Groma,
         r#"
         resource "cloud_object" "slow" {
@@ -240,6 +251,7 @@ fn od_06_other_objects_that_go_for_good_wait_for_updates_of_their_users() {
         "#,
     );
     scenario.apply("v=1 keys=a,b more").apply("v=2 keys=b");
+    // The update removes the references, so that the cloud accepts the deletions.
     scenario.in_order(&["create slow", "update lb", "delete keyed-a"]).in_order(&["update lb", "delete block"]);
 }
 
@@ -263,11 +275,12 @@ fn od_06_destruction_that_a_creation_needs_does_not_wait_for_updates_after_that_
         "#,
     );
     scenario.apply("v=1 more").apply("v=2");
+    // The update needs the new base, which needs the deletion: the weaker rule yields.
     scenario.in_order(&["delete gone", "delete base", "create base", "update user"]);
 }
 
 #[test]
-fn od_07_deposed_object_goes_once_its_instance_is_healthy_and_its_users_are_updated() {
+fn od_07_deposed_object_is_destroyed_after_creation_and_updates_of_users() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "web" {
@@ -283,13 +296,15 @@ fn od_07_deposed_object_goes_once_its_instance_is_healthy_and_its_users_are_upda
         }
         "#,
     );
+    // Leaves a deposed object and a tainted one.
     scenario.apply("v=1").failing_late("create web").apply_fails("v=2", "Injected failure");
+    // The instance has no healthy object yet.
     scenario.failing("create web").apply_fails("v=2", "Injected failure").without(&["delete web#1"]);
     scenario.apply("v=2").in_order(&["create web", "update lb", "delete web#1"]);
 }
 
 #[test]
-fn od_08_destruction_that_waits_for_a_failed_step_does_not_happen() {
+fn od_08_destruction_that_waits_for_a_failed_step_is_skipped() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "web" {
@@ -316,7 +331,9 @@ fn od_08_destruction_that_waits_for_a_failed_step_does_not_happen() {
         ?more }
         "#,
     );
+    // One failure prevents each of the two deletions.
     scenario.apply("v=1 more").failing("update lb").failing("delete user").apply_fails("v=2", "Injected failure");
+    // The independent replacement continues.
     scenario.without(&["delete web", "delete used"]).in_order(&["delete alone", "create alone"]);
     scenario.leaves(&[
         "cloud_object.alone: alone#2",
@@ -350,6 +367,7 @@ const INHERITED: &str = r#"
 #[test]
 fn od_09_create_before_destroy_extends_to_dependencies() {
     let mut scenario = Scenario::new(INHERITED);
+    // Only the top resource declares it, and everything below must follow.
     scenario.apply("v=1").apply("v=2");
     scenario.in_order(&[
         "create base",
@@ -365,6 +383,7 @@ fn od_09_create_before_destroy_extends_to_dependencies() {
 #[test]
 fn od_09_create_before_destroy_extends_to_dependencies_with_target() {
     let mut scenario = Scenario::run_by(Programs::Groma, INHERITED);
+    // The target leaves out the top resource, which is the reason to create first.
     scenario.apply("v=1 apart").options(&["-target=cloud_object.middle"]).apply("v=2 apart");
     scenario.in_order(&["create base", "create middle", "delete middle#1"]).without(&["delete base#1"]);
     scenario.apply("v=2 apart").in_order(&["update top", "delete base#1"]);
@@ -391,11 +410,12 @@ fn od_09_create_before_destroy_is_recorded_with_dependencies() {
         }
         "#,
     );
+    // The block of the old object is gone, so its behavior comes from the state.
     scenario.apply("v=1 old").apply("v=2").in_order(&["create slow", "update user", "delete old"]);
 }
 
 #[test]
-fn od_10_objects_of_a_provider_go_before_what_configures_it() {
+fn od_10_objects_of_a_provider_are_destroyed_before_its_dependencies() {
     let mut scenario = Scenario::new(
         r#"
         ?all resource "cloud_object" "cluster" {
@@ -409,11 +429,12 @@ fn od_10_objects_of_a_provider_go_before_what_configures_it() {
         ?all }
         "#,
     );
+    // The objects of the provider are reached through the cluster.
     scenario.apply("all").options(&["-destroy"]).apply("all").in_order(&["delete app", "delete cluster"]).leaves(&[]);
 }
 
 #[test]
-fn od_10_objects_of_a_provider_are_changed_before_the_old_cluster_goes_where_the_new_one_comes_first() {
+fn od_10_objects_of_a_provider_are_changed_before_a_create_first_cluster_is_destroyed() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "cluster" {
@@ -436,6 +457,7 @@ fn od_10_objects_of_a_provider_are_changed_before_the_old_cluster_goes_where_the
         "#,
     );
     scenario.apply("v=1 more").apply("v=2");
+    // The old cluster must exist until the objects of its provider are changed.
     scenario.in_order(&["create cluster", "delete app", "create app"]).in_order(&["create cluster", "delete gone"]);
 }
 
@@ -477,6 +499,7 @@ const ACTIONS: &str = r#"
 #[test]
 fn od_11_actions_run_before_the_first_and_after_the_last_step_of_a_change() {
     let mut scenario = Scenario::new(ACTIONS);
+    // A creation, an update and a replacement have the action on each side.
     scenario.apply("v=1 u=1 ref").in_order(&["create other", "invoke before", "create it", "invoke after"]);
     scenario.apply("v=1 u=2 ref").in_order(&["invoke before", "update it", "invoke after"]);
     scenario.apply("v=1 u=2").apply("v=2 u=2");
@@ -488,6 +511,7 @@ fn od_11_actions_run_before_the_first_and_after_the_last_step_of_a_change() {
 fn od_11_action_before_a_destruction_waits_for_what_it_refers_to() {
     let mut scenario = Scenario::run_by(Programs::Groma, ACTIONS);
     scenario.apply("v=1 u=1 ref").apply("v=2 u=1 ref");
+    // The action refers to an object that is updated in the same run.
     scenario.in_order(&["update other", "invoke before", "delete it", "create it", "invoke after"]);
 }
 
@@ -495,7 +519,9 @@ fn od_11_action_before_a_destruction_waits_for_what_it_refers_to() {
 fn od_11_actions_run_before_and_after_a_replacement_that_creates_first() {
     let mut scenario = Scenario::new(ACTIONS);
     scenario.apply("v=1 u=1 first ref").apply("v=2 u=1 first ref");
+    // The replacement creates first, so its first step is the creation.
     scenario.in_order(&["update other", "invoke before", "create it", "delete it#1"]);
+    // The action after the creation does not wait for the deletion of the old object.
     scenario.in_order(&["create it", "invoke after"]);
 }
 
@@ -513,6 +539,7 @@ fn od_12_configured_cycle_is_refused_with_its_members() {
         }
         "#,
     );
+    // The first apply succeeds without the loop.
     scenario.apply("v=1").plan_fails("loop", "Cycle: cloud_object.");
 }
 
@@ -554,5 +581,6 @@ fn od_12_rules_that_contradict_each_other_make_no_cycle() {
         }
         "#,
     );
+    // Only the plan is checked: it must not fail with a cycle.
     scenario.apply("v=1 keys=a,b").options(&["-refresh=false"]).plan_succeeds("v=2 keys=b,c");
 }

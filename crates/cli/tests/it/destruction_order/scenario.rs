@@ -38,6 +38,7 @@ impl Scenario {
     pub fn run_by(programs: Programs, text: &'static str) -> Self {
         let terraform = terraform().filter(|_| programs == Programs::Both);
         let mut sites: Vec<Site> = terraform.map(|program| Site::terraform(&program)).into_iter().collect();
+        // The variable shows whether an expectation is Terraform's behavior at all.
         if sites.is_empty() || std::env::var_os("GROMA_TERRAFORM_ONLY").is_none() {
             sites.push(Site::groma());
         }
@@ -70,6 +71,7 @@ impl Scenario {
 
     fn fail(&mut self, operation: &str, moment: Moment) -> &mut Self {
         let (operation, name) = parse(operation);
+        // Every site gets the fault once, because each has its own cloud.
         self.sites.iter().for_each(|site| site.store.fail(operation, name, Times::Once, moment).unwrap());
         self
     }
@@ -92,6 +94,7 @@ impl Scenario {
         let options: Vec<&str> = self.options.iter().map(String::as_str).collect();
         let arguments = [&["apply", "-auto-approve", "-input=false"], &options[..]].concat();
         self.ran = self.sites.iter().map(|site| site.run(&arguments)).collect();
+        // Options hold for one step.
         self.options.clear();
     }
 
@@ -102,6 +105,7 @@ impl Scenario {
         let (operation, name) = parse(operation);
         for site in &self.sites {
             assert!(site.kill_at(&["apply", "-auto-approve", "-input=false"], operation, name), "{}", self.steps);
+            // The interrupted operation must not take place after all.
             site.store.fail(operation, name, Times::Once, Moment::Before).unwrap();
             site.settle();
         }
@@ -114,15 +118,18 @@ impl Scenario {
             if let Some(module) = self.module {
                 site.folder.write("m/main.tf", &format!("{REQUIREMENTS}{}", filled(module, values)));
             }
+            // Initialized once: the providers never change.
             if !site.folder.path(".terraform").exists() {
                 site.folder.ok(&["init", "-input=false"]);
             }
+            // Only the events of the next step are checked.
             site.store.forget_events().unwrap();
         }
     }
 
     /// Checks that each of these operations ended before the next one began: `create web`.
     pub fn in_order(&mut self, operations: &[&str]) -> &mut Self {
+        // Each pair is checked separately, so a failure names the two operations.
         for pair in operations.windows(2) {
             let text = format!("{:?} ends before {:?} begins", pair[0], pair[1]);
             self.assert(|site, _| is_before(&site.events(), pair[0], pair[1]), &text);
@@ -149,6 +156,7 @@ impl Scenario {
                 let mut known: Vec<String> =
                     known.flat_map(|instance| instance.current.into_iter().chain(instance.deposed)).collect();
                 known.sort_unstable();
+                // An object in the cloud that no state knows would be lost.
                 site.store.objects().unwrap().into_keys().eq(known)
             },
             "the cloud has the objects of the state and no others",
@@ -179,6 +187,7 @@ impl Scenario {
     #[track_caller]
     fn assert(&mut self, check: impl Fn(&Site, &Ran) -> bool, what: &str) -> &mut Self {
         for (at, site) in self.sites.iter().enumerate() {
+            // A check before the first step has no run to show.
             let none = Ran { code: -1, out: String::new(), err: String::new() };
             let ran = self.ran.get(at).unwrap_or(&none);
             if !check(site, ran) {

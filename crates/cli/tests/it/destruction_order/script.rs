@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use groma_scripted::cloud::{Event, Operation, Outcome};
 
-/// What every configuration begins with. The provider `kube` has an endpoint in the cloud.
+/// The beginning of every configuration. The provider `kube` has an endpoint in the cloud.
 pub const REQUIREMENTS: &str = "terraform {\n  required_providers {\n    cloud = { source = \"example/cloud\" }\n    kube  = { source = \"example/kube\" }\n  }\n}\n\n";
 
 /// Parses `create web`.
@@ -18,11 +18,13 @@ pub fn parse(operation: &str) -> (Operation, &str) {
 /// Whether an event is about the operation `delete web`, or `delete web#1` where that tells objects apart.
 pub fn matches(event: &Event, operation: &str) -> bool {
     let (kind, object) = parse(operation);
+    // A label with a number tells an old object from its replacement.
     event.operation == kind && (event.object == object || event.name() == object)
 }
 
 /// Whether one operation ended before another began.
 pub fn is_before(events: &[Event], first: &str, second: &str) -> bool {
+    // The first must be completed, not only begun.
     let end = events.iter().position(|event| event.outcome == Outcome::Done && matches(event, first));
     let begin = events.iter().position(|event| event.outcome == Outcome::Begun && matches(event, second));
     end.zip(begin).is_some_and(|(end, begin)| end < begin)
@@ -33,8 +35,10 @@ pub fn filled(text: &str, values: &str) -> String {
     let words: Vec<&str> = values.split(' ').collect();
     let mut filled = String::new();
     for line in text.lines() {
+        // Indentation has no meaning, but markers must be at the start of a line.
         let line = line.trim_start();
         let kept = match line.split_at_checked(1) {
+            // `?name` keeps the line while the step says `name`, `!name` while it does not.
             Some(("?", rest)) => conditional(rest, |word| words.contains(&word)),
             Some(("!", rest)) => conditional(rest, |word| !words.contains(&word)),
             _ => Some(line),

@@ -30,7 +30,7 @@ fn od_11_action_after_a_replacement_that_creates_first_waits_for_the_destruction
 }
 
 #[test]
-fn od_05_instance_that_goes_for_good_waits_for_new_users_of_its_resource_as_a_whole() {
+fn od_05_removed_instance_waits_for_new_users_of_its_whole_resource() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "base" {
@@ -51,7 +51,7 @@ fn od_05_instance_that_goes_for_good_waits_for_new_users_of_its_resource_as_a_wh
 }
 
 #[test]
-fn od_05_object_of_a_module_instance_that_is_gone_waits_for_new_users_of_the_module_as_a_whole() {
+fn od_05_object_of_a_removed_module_instance_waits_for_new_users_of_the_whole_module() {
     let mut scenario = Scenario::new(
         r#"
         module "m" {
@@ -82,7 +82,7 @@ fn od_05_object_of_a_module_instance_that_is_gone_waits_for_new_users_of_the_mod
 
 /// The record of the object was written when its provider was configured otherwise.
 #[test]
-fn od_10_objects_of_a_provider_go_before_what_its_configuration_depends_on_now() {
+fn od_10_objects_of_a_provider_are_destroyed_before_its_current_dependencies() {
     let mut scenario = Scenario::run_by(
         Programs::Groma,
         r#"
@@ -109,7 +109,7 @@ fn od_10_objects_of_a_provider_go_before_what_its_configuration_depends_on_now()
 
 /// The last good object is a deposed one: a replacement of it failed with an object.
 #[test]
-fn od_07_deposed_object_stays_where_the_next_replacement_fails_too() {
+fn od_07_deposed_object_is_kept_if_the_next_replacement_fails() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "web" {
@@ -127,7 +127,7 @@ fn od_07_deposed_object_stays_where_the_next_replacement_fails_too() {
 }
 
 #[test]
-fn od_05_object_that_goes_for_good_stays_until_what_it_depends_on_has_been_updated() {
+fn od_05_removed_object_is_destroyed_after_updates_of_its_dependencies() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "base" {
@@ -183,7 +183,7 @@ fn a_targeted_orphan_is_destroyed_by_the_provider_of_its_record() {
 
 /// Users that the run leaves alone still refer to the old object; the next whole run destroys it after updating them.
 #[test]
-fn od_04_with_a_target_the_old_object_of_what_it_depends_on_stays_deposed() {
+fn od_04_replaced_dependency_of_a_target_stays_deposed() {
     let mut scenario = Scenario::new(USERS_OF_A_CERTIFICATE);
     scenario.apply("v=1").options(&["-target=cloud_object.first"]).apply("v=2");
     scenario.in_order(&["create cert", "update first"]).without(&["delete cert", "update second"]);
@@ -192,7 +192,7 @@ fn od_04_with_a_target_the_old_object_of_what_it_depends_on_stays_deposed() {
 }
 
 #[test]
-fn od_04_the_old_object_stays_deposed_while_a_user_is_excluded() {
+fn od_04_old_object_stays_deposed_while_a_user_is_excluded() {
     let mut scenario = Scenario::run_by(Programs::Groma, USERS_OF_A_CERTIFICATE);
     scenario.apply("v=1").options(&["-exclude=cloud_object.second"]).apply("v=2");
     scenario.in_order(&["create cert", "update first"]).without(&["delete cert", "update second"]);
@@ -218,7 +218,7 @@ const USERS_OF_A_CERTIFICATE: &str = r#"
 "#;
 
 #[test]
-fn od_05_with_a_target_surplus_instances_of_what_it_depends_on_stay() {
+fn od_05_surplus_instances_of_a_targets_dependency_are_kept() {
     let mut scenario = Scenario::new(
         r#"
         resource "cloud_object" "cert" {

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use server::Server;
 
 use crate::common::Folder;
-use crate::servers::https;
+use crate::servers;
 
 const RESOURCE: &str = "resource \"terraform_data\" \"a\" {\n  input = \"what nobody may see\"\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n";
 
@@ -30,7 +30,7 @@ fn folder(folder: Folder, kind: &str, arguments: &str) -> Folder {
     folder
 }
 
-/// What a state notes about its key.
+/// Metadata of the key in a state.
 fn notes(folder: &Folder, kind: &str) -> Json {
     let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
     assert_eq!(state["encryption_version"], "v0", "{state}");
@@ -39,7 +39,7 @@ fn notes(folder: &Folder, kind: &str) -> Json {
 }
 
 /// Makes a state and a plan, and reads both again with keys that were asked for.
-fn lives(folder: &Folder) {
+fn plans_and_applies(folder: &Folder) {
     folder.ok(&["plan", "-out=p"]);
     assert!(!folder.read("p").contains("nobody may see"));
     folder.ok(&["apply", "p"]);
@@ -71,10 +71,10 @@ fn at_aws(folder: Folder, server: &Server) -> Folder {
 }
 
 #[test]
-fn openbao_makes_keys_for_data_and_opens_them() {
+fn openbao_generates_and_decrypts_data_keys() {
     let server = Server::start();
     let folder = folder(Folder::new(), "openbao", &(openbao(&server) + "associated_data = \"bWluZQ==\"\n"));
-    lives(&folder);
+    plans_and_applies(&folder);
     let notes = notes(&folder, "openbao");
     let sealed = BASE64_STANDARD.decode(notes["ciphertext"].as_str().unwrap()).unwrap();
     assert!(String::from_utf8(sealed).unwrap().starts_with("vault:v1:"));
@@ -90,7 +90,7 @@ fn openbao_is_configured_by_environment_and_reports_refusals() {
     let server = Server::start();
     let named = "key_name = \"the-key\"\ntransit_engine_path = \"my/transit\"\n";
     let here = folder(Folder::new().with("BAO_ADDR", &server.address()).with("BAO_TOKEN", "s.token"), "openbao", named);
-    lives(&here);
+    plans_and_applies(&here);
     let other =
         folder(Folder::new().with("BAO_ADDR", &server.address()).with("BAO_TOKEN", "s.other"), "openbao", named);
     let said = refused(&other, &["apply", "-auto-approve"]);
@@ -104,7 +104,7 @@ fn openbao_is_configured_by_environment_and_reports_refusals() {
 fn aws_kms_generates_keys_for_signed_requests() {
     let server = Server::start();
     let here = at_aws(folder(Folder::new(), "aws_kms", AWS), &server);
-    lives(&here);
+    plans_and_applies(&here);
     assert_eq!(notes(&here, "aws_kms")["encryption_context"], json!({ "Application": "mine" }));
     let asked = &server.requests("/")[0];
     let who = asked.header("authorization");
@@ -127,19 +127,19 @@ fn aws_kms_generates_keys_for_signed_requests() {
 }
 
 #[test]
-fn google_seals_keys_that_are_made_here() {
+fn google_encrypts_local_data_keys() {
     let server = Server::start();
-    let place = format!("{}/google/", server.address());
+    let url = format!("{}/google/", server.address());
     let arguments =
         "kms_encryption_key = \"projects/p/key\"\nkey_length = 32\nadditional_authenticated_data = \"bWluZQ==\"\n";
-    let here = Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &place).with("GOOGLE_CREDENTIALS", "user.json");
+    let here = Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &url).with("GOOGLE_CREDENTIALS", "user.json");
     let here = folder(here, "gcp_kms", arguments);
     let user = json!({
         "type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r&r",
-        "token_uri": format!("{place}token"),
+        "token_uri": format!("{url}token"),
     });
     here.write("user.json", &user.to_string());
-    lives(&here);
+    plans_and_applies(&here);
     assert!(notes(&here, "gcp_kms")["ciphertext"].is_string());
     let token = &server.requests("/google/token")[0].body;
     assert_eq!(token, "grant_type=refresh_token&client_id=c&client_secret=s&refresh_token=r%26r");
@@ -150,7 +150,7 @@ fn google_seals_keys_that_are_made_here() {
 }
 
 #[test]
-fn azure_seals_keys_that_are_made_here_and_names_the_version() {
+fn azure_encrypts_local_data_keys_with_named_version() {
     let server = Server::start();
     let arguments = format!(
         "vault_uri = \"{}/\"\nvault_key_name = \"the-key\"\nkey_length = 32\ntenant_id = \"tenant\"\nclient_id = \"c\"\nclient_secret = \
@@ -159,7 +159,7 @@ fn azure_seals_keys_that_are_made_here_and_names_the_version() {
     );
     let here = Folder::new().with("AZURE_AUTHORITY_HOST", &server.address());
     let here = folder(here, "azure_vault", &arguments);
-    lives(&here);
+    plans_and_applies(&here);
     let notes = notes(&here, "azure_vault");
     assert_eq!((&notes["key_version"], &notes["algo"]), (&json!("version7"), &json!("RSA-OAEP-256")));
     assert_eq!(notes["iv"], Json::Null);
@@ -176,17 +176,17 @@ fn rolled(more: &str) -> String {
 }
 
 #[test]
-fn aws_lends_keys_for_roles() {
+fn aws_assumes_roles() {
     let server = Server::start();
     let role = "{\n  role_arn = \"arn:aws:iam::1:role/r\"\n  session_name = \"s\"\n  external_id = \"e&f\"\n  duration = \"1h\"\n  \
                 policy_arns = [\"arn:aws:iam::1:policy/p\"]\n  tags = { k = \"v\" }\n  transitive_tag_keys = [\"k\"]\n}\n";
     let sts = format!("endpoints {{\n  sts = \"{}\"\n}}\nsts_region = \"us-east-1\"\n", server.address());
     for role in [format!("assume_role = {role}"), format!("assume_role {role}")] {
         let here = at_aws(folder(Folder::new(), "aws_kms", &rolled(&(role + &sts))), &server);
-        lives(&here);
+        plans_and_applies(&here);
         let asked = server.requests("/");
-        let lent = asked.iter().find(|request| request.body.starts_with("Action=AssumeRole&")).unwrap();
-        let mut fields: Vec<&str> = lent.body.split('&').collect();
+        let sts_request = asked.iter().find(|request| request.body.starts_with("Action=AssumeRole&")).unwrap();
+        let mut fields: Vec<&str> = sts_request.body.split('&').collect();
         fields.sort_unstable();
         assert_eq!(
             fields,
@@ -203,7 +203,7 @@ fn aws_lends_keys_for_roles() {
                 "Version=2011-06-15",
             ]
         );
-        let who = lent.header("authorization");
+        let who = sts_request.header("authorization");
         assert!(who.contains("Credential=AKID/") && who.contains("/us-east-1/sts/aws4_request"), "{who}");
         let key = asked.iter().find(|request| request.header("x-amz-target").ends_with("GenerateDataKey")).unwrap();
         assert!(key.header("authorization").contains("Credential=ROLE/"), "{key:?}");
@@ -218,7 +218,7 @@ fn aws_lends_keys_for_roles() {
         said.contains("AWS STS refuses the role: AccessDenied") && said.contains("not & never authorized"),
         "{said}"
     );
-    lives(&at_sts("allowed_account_ids = [\"111122223333\"]"));
+    plans_and_applies(&at_sts("allowed_account_ids = [\"111122223333\"]"));
     let said = refused(&at_sts("forbidden_account_ids = [\"111122223333\"]"), &["apply", "-auto-approve"]);
     assert!(said.contains("the AWS account 111122223333"), "{said}");
 }
@@ -229,38 +229,38 @@ fn aws_sts_accepts_web_identity() {
     let here = folder(Folder::new(), "aws_kms", &rolled("assume_role_with_web_identity = { role_arn = \"r\" }"));
     let here = here.with("AWS_ENDPOINT_URL", &server.address()).with("AWS_WEB_IDENTITY_TOKEN_FILE", "token.jwt");
     here.write("token.jwt", "a.b.c\n");
-    lives(&here);
-    let lent = &server.requests("/")[0];
-    assert!(lent.body.starts_with("Action=AssumeRoleWithWebIdentity&"), "{}", lent.body);
+    plans_and_applies(&here);
+    let sts_request = &server.requests("/")[0];
+    assert!(sts_request.body.starts_with("Action=AssumeRoleWithWebIdentity&"), "{}", sts_request.body);
     for field in ["RoleArn=r", "RoleSessionName=groma-", "WebIdentityToken=a.b.c"] {
-        assert!(lent.body.contains(field), "{field} in {}", lent.body);
+        assert!(sts_request.body.contains(field), "{field} in {}", sts_request.body);
     }
-    assert_eq!(lent.header("authorization"), "");
+    assert_eq!(sts_request.header("authorization"), "");
     assert!(server.requests("/").last().unwrap().header("authorization").contains("Credential=WEB/"));
 }
 
 #[test]
-fn aws_is_asked_through_a_proxy_with_keys_of_named_files() {
+fn aws_uses_proxy_and_named_credential_files() {
     let server = Server::start();
     let more =
         format!("http_proxy = \"{}\"\nshared_credentials_files = [\"keys\"]\nprofile = \"ci\"\n", server.address());
     let here = folder(Folder::new(), "aws_kms", &rolled(&more)).with("AWS_ENDPOINT_URL_KMS", "http://kms.example/");
     here.write("keys", "[ci]\naws_access_key_id = FILE\naws_secret_access_key = s\n");
-    lives(&here);
+    plans_and_applies(&here);
     let asked = &server.requests("http://kms.example/")[0];
     assert!(asked.header("authorization").contains("Credential=FILE/"), "{asked:?}");
     let here = folder(Folder::new(), "aws_kms", &rolled(&format!("{more}no_proxy = \"localhost\"\n")));
     let here = at_aws(here, &server);
     here.write("keys", "[ci]\naws_access_key_id = FILE\naws_secret_access_key = s\n");
-    lives(&here);
+    plans_and_applies(&here);
     assert!(!server.requests("/").is_empty());
 }
 
 #[test]
-fn aws_has_a_certificate_of_the_authorities_that_are_named() {
-    let server = https::Server::start(|_| {
+fn aws_trusts_the_named_certificate_authorities() {
+    let server = servers::Server::start(|_| {
         let key = BASE64_STANDARD.encode([7; 32]);
-        https::Answer::json(&json!({ "Plaintext": key, "CiphertextBlob": "c2VhbGVk" }).to_string())
+        servers::Answer::json(&json!({ "Plaintext": key, "CiphertextBlob": "c2VhbGVk" }).to_string())
     });
     let at = |more: &str| {
         let here = folder(Folder::new(), "aws_kms", &rolled(more))
@@ -271,15 +271,15 @@ fn aws_has_a_certificate_of_the_authorities_that_are_named() {
     };
     let said = refused(&at(""), &["apply", "-auto-approve"]);
     assert!(said.contains("key_provider.aws_kms.k did not supply a key") && said.contains("certificate"), "{said}");
-    lives(&at("custom_ca_bundle = \"authority.pem\""));
-    lives(&at("").with("AWS_CA_BUNDLE", "authority.pem"));
-    lives(&at("insecure = true"));
+    plans_and_applies(&at("custom_ca_bundle = \"authority.pem\""));
+    plans_and_applies(&at("").with("AWS_CA_BUNDLE", "authority.pem"));
+    plans_and_applies(&at("insecure = true"));
 }
 
 #[test]
-fn google_exchanges_what_others_say_of_who_asks() {
+fn google_exchanges_external_identity_tokens() {
     let server = Server::start();
-    let place = format!("{}/google/", server.address());
+    let url = format!("{}/google/", server.address());
     let arguments = "kms_encryption_key = \"projects/p/key\"\nkey_length = 32\ncredentials = \"federation.json\"\n";
     let sources = [
         json!({ "file": "identity.txt" }),
@@ -289,15 +289,15 @@ fn google_exchanges_what_others_say_of_who_asks() {
         }),
     ];
     for source in sources {
-        let here = Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &place);
+        let here = Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &url);
         let here = folder(here, "gcp_kms", arguments);
         let federation = json!({
             "type": "external_account", "audience": "//iam/pool", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
-            "token_url": format!("{place}sts"), "credential_source": source,
-            "service_account_impersonation_url": format!("{place}impersonate"),
+            "token_url": format!("{url}sts"), "credential_source": source,
+            "service_account_impersonation_url": format!("{url}impersonate"),
         });
         here.write("federation.json", &federation.to_string()).write("identity.txt", "from elsewhere\n");
-        lives(&here);
+        plans_and_applies(&here);
     }
     let exchanged = &server.requests("/google/sts")[0].body;
     assert!(exchanged.starts_with("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&audience="));
@@ -321,13 +321,13 @@ fn custom_azure_clouds_provide_their_endpoints() {
          \"s\"\nmetadata_host = \"{0}\"\n",
         server.address()
     );
-    lives(&folder(Folder::new(), "azure_vault", &arguments));
+    plans_and_applies(&folder(Folder::new(), "azure_vault", &arguments));
     let token = &server.requests("/tenant")[0].body;
     assert!(token.contains("scope=https%3A%2F%2Fvault.azure.example%2F.default"), "{token}");
 }
 
 #[test]
-fn arguments_that_make_no_sense_are_refused_before_anybody_is_asked() {
+fn invalid_arguments_are_rejected_without_requests() {
     for (kind, arguments, expected) in [
         ("aws_kms", "key_spec = \"AES_256\"\n", "kms_key_id"),
         ("aws_kms", "kms_key_id = \"a\"\nkey_spec = \"RSA\"\n", "key_spec must be AES_256 or AES_128"),
@@ -378,7 +378,7 @@ fn arguments_that_make_no_sense_are_refused_before_anybody_is_asked() {
 }
 
 #[test]
-fn files_move_to_opentofu_and_back() {
+fn encrypted_files_are_shared_with_opentofu() {
     let Some(tofu) = std::env::var_os("GROMA_TOFU").filter(|path| !path.is_empty()) else {
         println!("skipped: no OpenTofu");
         return;

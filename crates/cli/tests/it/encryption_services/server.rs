@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value as Json, json};
 
-/// What is asked.
+/// A request to the server.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// With the address before it, where a proxy is asked.
@@ -53,7 +53,7 @@ impl Server {
         format!("http://localhost:{}", self.port)
     }
 
-    /// What was asked so far, by how paths begin.
+    /// Requests so far, grouped by the start of their paths.
     pub fn requests(&self, path: &str) -> Vec<Request> {
         self.seen.lock().unwrap().iter().filter(|request| request.path.starts_with(path)).cloned().collect()
     }
@@ -63,7 +63,7 @@ fn serve(stream: TcpStream, noted: &Mutex<Vec<Request>>) {
     let mut reader = BufReader::new(&stream);
     while let Some(request) = read(&mut reader) {
         noted.lock().unwrap().push(request.clone());
-        let (status, body) = match lent(&request).or_else(|| of_machine(&request)) {
+        let (status, body) = match credentials(&request).or_else(|| of_machine(&request)) {
             Some((status, body)) => (status, body),
             None => {
                 let (status, body) = answer(&request);
@@ -170,8 +170,8 @@ fn answer(request: &Request) -> (&'static str, Json) {
     }
 }
 
-/// What the Security Token Service answers.
-fn lent(request: &Request) -> Option<(&'static str, String)> {
+/// Answers of the Security Token Service.
+fn credentials(request: &Request) -> Option<(&'static str, String)> {
     let action = request.body.strip_prefix("Action=")?.split('&').next()?;
     let keys = |id: &str| {
         format!(

@@ -1,10 +1,10 @@
-//! Who asks: identities of machines, of containers, of profiles, of certificates and of other clouds.
+//! Identities of callers: machines, containers, profiles, certificates and other clouds.
 
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
 use super::*;
 
-/// Whoever asked for the last key, by the name of the key at AWS.
+/// The caller of the last request for a key, by the name of the key at AWS.
 fn asker(server: &Server) -> String {
     let asked = server.requests("/");
     let last = asked.iter().rev().find(|request| request.header("x-amz-target").starts_with("TrentService"));
@@ -19,18 +19,18 @@ fn without_keys(server: &Server, more: &str) -> Folder {
 }
 
 #[test]
-fn aws_lends_keys_to_its_machines() {
+fn aws_credentials_come_from_instance_metadata() {
     let server = Server::start();
-    let place = server.address();
-    let named = without_keys(&server, &format!("ec2_metadata_service_endpoint = \"{place}\""));
-    lives(&named);
+    let url = server.address();
+    let named = without_keys(&server, &format!("ec2_metadata_service_endpoint = \"{url}\""));
+    plans_and_applies(&named);
     assert_eq!(asker(&server), "MACHINE");
     let asked = &server.requests("/latest/meta-data/iam")[0];
     assert_eq!(asked.header("x-aws-ec2-metadata-token"), "machine-token");
-    let at = |place: &str| without_keys(&server, "").with("AWS_EC2_METADATA_SERVICE_ENDPOINT", place);
+    let at = |url: &str| without_keys(&server, "").with("AWS_EC2_METADATA_SERVICE_ENDPOINT", url);
     for not_asked in [
-        at(&place).with("AWS_EC2_METADATA_DISABLED", "true"),
-        without_keys(&server, "skip_metadata_api_check = true").with("AWS_EC2_METADATA_SERVICE_ENDPOINT", &place),
+        at(&url).with("AWS_EC2_METADATA_DISABLED", "true"),
+        without_keys(&server, "skip_metadata_api_check = true").with("AWS_EC2_METADATA_SERVICE_ENDPOINT", &url),
     ] {
         let said = refused(&not_asked, &["apply", "-auto-approve"]);
         assert!(said.contains("instance metadata (EC2): switched off"), "{said}");
@@ -44,22 +44,22 @@ fn aws_lends_keys_to_its_machines() {
 }
 
 #[test]
-fn aws_lends_keys_to_its_containers() {
+fn aws_credentials_come_from_container_metadata() {
     let server = Server::start();
-    let place = format!("{}/container", server.address());
-    let at = |place: &str| without_keys(&server, "").with("AWS_CONTAINER_CREDENTIALS_FULL_URI", place);
-    lives(&at(&place).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "may"));
+    let url = format!("{}/container", server.address());
+    let at = |url: &str| without_keys(&server, "").with("AWS_CONTAINER_CREDENTIALS_FULL_URI", url);
+    plans_and_applies(&at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "may"));
     assert_eq!(asker(&server), "CONTAINER");
-    let here = at(&place).with("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "token");
-    lives(here.write("token", "may"));
-    let said = refused(&at(&place).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "s3cret"), &["apply", "-auto-approve"]);
+    let here = at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "token");
+    plans_and_applies(here.write("token", "may"));
+    let said = refused(&at(&url).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "s3cret"), &["apply", "-auto-approve"]);
     assert!(said.contains("did not supply a key") && !said.contains("s3cret"), "{said}");
     let said = refused(&at("http://keys.example/"), &["apply", "-auto-approve"]);
     assert!(said.contains("did not supply a key"), "{said}");
 }
 
 #[test]
-fn profiles_take_on_roles() {
+fn profiles_assume_roles() {
     let server = Server::start();
     let config = "[profile base]\naws_access_key_id = BASE\naws_secret_access_key = hush\n\
                   [profile hop]\nrole_arn = arn:hop\nsource_profile = base\nrole_session_name = jumping\nexternal_id = e\nduration_seconds = 1800\n\
@@ -93,7 +93,7 @@ fn profiles_take_on_roles() {
         ("program", "PROGRAM", &[]),
     ] {
         let before = server.requests("/").len();
-        lives(&of(profile));
+        plans_and_applies(&of(profile));
         assert_eq!(asker(&server), expected, "{profile}");
         let asked = server.requests("/").split_off(before);
         let taken: Vec<String> = asked.iter().filter_map(role_and_asker).take(roles.len()).collect();
@@ -126,14 +126,14 @@ fn role_and_asker(request: &server::Request) -> Option<String> {
 }
 
 #[test]
-fn aws_lends_keys_for_the_role_that_the_environment_names() {
+fn aws_credentials_are_for_the_role_of_the_environment() {
     let server = Server::start();
     let here = without_keys(&server, "")
         .with("AWS_ROLE_ARN", "arn:environment")
         .with("AWS_ROLE_SESSION_NAME", "s")
         .with("AWS_WEB_IDENTITY_TOKEN_FILE", "token.jwt");
     here.write("token.jwt", "a.b.c\n");
-    lives(&here);
+    plans_and_applies(&here);
     assert_eq!(asker(&server), "WEB");
     assert!(
         server.requests("/")[0].body.contains("RoleArn=arn%3Aenvironment&RoleSessionName=s&WebIdentityToken=a.b.c")
@@ -141,7 +141,7 @@ fn aws_lends_keys_for_the_role_that_the_environment_names() {
 }
 
 #[test]
-fn azure_takes_certificates_of_clients() {
+fn azure_accepts_client_certificates() {
     let server = Server::start();
     let vault = format!(
         "vault_uri = \"{}/\"\nvault_key_name = \"the-key\"\nkey_length = 32\ntenant_id = \"tenant\"\nclient_id = \"c\"\n",
@@ -153,8 +153,10 @@ fn azure_takes_certificates_of_clients() {
         let here = Folder::new().with("AZURE_AUTHORITY_HOST", &server.address());
         folder(here, "azure_vault", &format!("{vault}{more}"))
     };
-    lives(&at(&format!("client_certificate_path = \"{file}\"\nclient_certificate_password = \"pass\"\n")));
-    lives(&at(&format!("client_certificate = \"{content}\"\n")).with("ARM_CLIENT_CERTIFICATE_PASSWORD", "pass"));
+    plans_and_applies(&at(&format!("client_certificate_path = \"{file}\"\nclient_certificate_password = \"pass\"\n")));
+    plans_and_applies(
+        &at(&format!("client_certificate = \"{content}\"\n")).with("ARM_CLIENT_CERTIFICATE_PASSWORD", "pass"),
+    );
     let form = &server.requests("/tenant")[0].body;
     assert!(
         form.contains("&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&"),
@@ -177,13 +179,13 @@ fn azure_takes_certificates_of_clients() {
 
 /// `gcp_kms` with these credentials of another place.
 fn federated(server: &Server, credentials: Json) -> Folder {
-    let place = format!("{}/google/", server.address());
+    let url = format!("{}/google/", server.address());
     let arguments = "kms_encryption_key = \"projects/p/key\"\nkey_length = 32\ncredentials = \"federation.json\"\n";
-    let here = folder(Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &place), "gcp_kms", arguments);
+    let here = folder(Folder::new().with("GOOGLE_KMS_CUSTOM_ENDPOINT", &url), "gcp_kms", arguments);
     let mut document = json!({
         "type": "external_account", "audience": "//iam/pool", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
-        "token_url": format!("{place}sts"),
-        "service_account_impersonation_url": format!("{place}impersonate"),
+        "token_url": format!("{url}sts"),
+        "service_account_impersonation_url": format!("{url}impersonate"),
     });
     document["credential_source"] = credentials;
     here.write("federation.json", &document.to_string());
@@ -191,17 +193,17 @@ fn federated(server: &Server, credentials: Json) -> Folder {
 }
 
 #[test]
-fn google_knows_who_asks_from_aws() {
+fn google_federates_aws_identities() {
     let server = Server::start();
-    let place = server.address();
+    let url = server.address();
     let source = json!({
         "environment_id": "aws1",
-        "region_url": format!("{place}/latest/zone"),
-        "url": format!("{place}/latest/meta-data/iam/security-credentials/"),
-        "imdsv2_session_token_url": format!("{place}/latest/api/token"),
+        "region_url": format!("{url}/latest/zone"),
+        "url": format!("{url}/latest/meta-data/iam/security-credentials/"),
+        "imdsv2_session_token_url": format!("{url}/latest/api/token"),
         "regional_cred_verification_url": "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15",
     });
-    lives(&federated(&server, source.clone()));
+    plans_and_applies(&federated(&server, source.clone()));
     let subject = |at: usize| -> Json {
         let form = server.requests("/google/sts")[at].body.clone();
         let token = form.split('&').find_map(|field| field.strip_prefix("subject_token=")).unwrap();
@@ -223,7 +225,7 @@ fn google_knows_who_asks_from_aws() {
     assert!(who.contains("SignedHeaders=host;x-amz-date;x-amz-security-token;x-goog-cloud-target-resource"), "{who}");
     let before = server.requests("/google/sts").len();
     let set = federated(&server, source).with("AWS_REGION", "eu-west-1").with("AWS_ACCESS_KEY_ID", "AKID");
-    lives(&set.with("AWS_SECRET_ACCESS_KEY", "hush"));
+    plans_and_applies(&set.with("AWS_SECRET_ACCESS_KEY", "hush"));
     assert!(header(&subject(before), "authorization").contains("Credential=AKID/"));
     let other = federated(&server, json!({ "environment_id": "aws2" }));
     assert!(refused(&other, &["apply", "-auto-approve"]).contains("only \"aws1\" is supported"));
@@ -242,7 +244,7 @@ fn unescaped(text: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn google_asks_programs_that_are_allowed() {
+fn google_runs_allowed_credential_programs() {
     let server = Server::start();
     let source = json!({ "executable": { "command": "sh identity.sh x", "timeout_millis": 5000 } });
     let at = |script: &str| {
@@ -255,7 +257,7 @@ fn google_asks_programs_that_are_allowed() {
     let said = refused(&at(&script), &["apply", "-auto-approve"]);
     assert!(said.contains("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 if you trust them"), "{said}");
     let allowed = |script: &str| at(script).with("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES", "1");
-    lives(&allowed(&script));
+    plans_and_applies(&allowed(&script));
     for (script, expected) in [
         (
             "echo '{\"version\":1,\"success\":false,\"code\":\"401\",\"message\":\"who?\"}'",

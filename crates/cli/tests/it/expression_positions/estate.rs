@@ -10,7 +10,7 @@ use crate::common::{Folder, Ran};
 use crate::generated_configurations::kit::Kit;
 use crate::generated_configurations::normalize::drop_empty_resources;
 
-/// What is planned changes some of the estate.
+/// Changes to some objects of the estate.
 const PLAN: [&str; 5] = ["plan", "-var=step=2", "-input=false", "-json", "-out=p"];
 const APPLY: [&str; 4] = ["apply", "-input=false", "-json", "p"];
 const STATE: &str = "terraform.tfstate";
@@ -28,7 +28,7 @@ pub enum Last {
     Apply,
 }
 
-/// What a pair came to.
+/// The result of a pair.
 pub struct Outcome {
     pub planned: Ended,
     /// The plan as a document, where there is one.
@@ -100,7 +100,7 @@ impl Ended {
 }
 
 impl Outcome {
-    /// What happens to what, and what is said.
+    /// Actions by address, and the reported problems.
     pub fn in_short(&self) -> Vec<String> {
         let mut lines = self.planned.problems.clone();
         if let Some(plan) = &self.plan {

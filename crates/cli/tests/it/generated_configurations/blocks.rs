@@ -1,6 +1,7 @@
-//! What stands in the body of a resource whose type has blocks.
+//! Bodies of resources whose types have blocks.
 
 use super::generate::Known;
+use super::project::Repetition;
 use crate::common::random::Random;
 
 /// An argument, a block or a dynamic block.
@@ -15,7 +16,7 @@ fn repeats(name: &str) -> bool {
     matches!(name, "item" | "tag" | "m")
 }
 
-/// What can be mentioned of an object, besides what each type has.
+/// Parts of objects with blocks that expressions may refer to.
 pub const PARTS: &[&str] = &[
     "id",
     "id",
@@ -49,7 +50,7 @@ pub const PARTS: &[&str] = &[
     "named[\"a\"].q",
 ];
 
-/// What `ignore_changes` may say.
+/// Values of `ignore_changes`.
 pub const IGNORED: &[&str] = &[
     "all",
     "[name]",
@@ -123,11 +124,11 @@ const FEW: &[&str] = &[
     "var.v == 1 ? [\"a\"] : []",
 ];
 
-/// What writes a body.
+/// A writer of a body.
 pub struct Writer<'a, 'r> {
     pub random: &'r mut Random,
     pub known: Known<'a>,
-    /// What differs from instance to instance.
+    /// The expression that differs between instances.
     pub own: Option<&'static str>,
 }
 
@@ -145,12 +146,12 @@ impl Writer<'_, '_> {
     pub fn add_to(&mut self, pieces: &mut Vec<Piece>) {
         let piece = self.piece();
         let heads = |text: &str| text.lines().next().map(str::to_owned);
-        let takes_its_place = |other: &Piece| match piece.name {
+        let is_replacement = |other: &Piece| match piece.name {
             // Labels are there once.
             "m" => heads(&other.text) == heads(&piece.text),
             name => !repeats(name) && other.name == name,
         };
-        pieces.retain(|other| !takes_its_place(other));
+        pieces.retain(|other| !is_replacement(other));
         pieces.push(piece);
     }
 
@@ -304,4 +305,55 @@ pub fn change(random: &mut Random, pieces: &mut Vec<Piece>) {
     } else {
         Writer { random, known: Known::nothing(), own: None }.add_to(pieces);
     }
+}
+
+/// Attributes of a type that lifecycle blocks refer to.
+pub struct Mentions {
+    ignored: &'static [&'static str],
+    conditions: &'static [&'static str],
+}
+
+pub const OF_BUILT_IN: Mentions = Mentions {
+    ignored: &["[input]", "all", "[triggers_replace]", "[input.a]", "[input[0]]", "[input, triggers_replace]"],
+    conditions: &["self.id != \"\"", "self.input != 1"],
+};
+
+pub const WITH_BLOCKS: Mentions = Mentions { ignored: IGNORED, conditions: CONDITIONS };
+
+/// The lines of a lifecycle block.
+pub fn lifecycle(random: &mut Random, known: Known<'_>, mentions: &Mentions) -> Vec<String> {
+    let mut lines = Vec::new();
+    if random.chance(20) {
+        lines.push(format!("create_before_destroy = {}", random.pick(&["true", "false"])));
+    }
+    if random.chance(20) {
+        lines.push(format!("ignore_changes = {}", random.pick(mentions.ignored)));
+    }
+    if let Some(trigger) = random.one_of(known.resources).filter(|_| random.chance(15)) {
+        let part = match &trigger.repetition {
+            Repetition::Single if trigger.pieces.is_some() => random.pick(TRIGGERS),
+            Repetition::Single => random.pick(&["", ".input", ".id", ".output"]),
+            _ => "",
+        };
+        lines.push(format!("replace_triggered_by = [{}{part}]", trigger.address()));
+    }
+    if random.chance(15) {
+        let condition = random.pick(&["var.v != 7", "local.l != 9", "var.v == 1"]);
+        lines.push(format!("precondition {{\n  condition = {condition}\n  error_message = \"before ${{var.v}}\"\n}}"));
+    }
+    if random.chance(10) {
+        let condition = random.pick(mentions.conditions);
+        lines.push(format!("postcondition {{\n  condition = {condition}\n  error_message = \"after\"\n}}"));
+    }
+    if random.chance(5) {
+        lines.push(String::from("prevent_destroy = true"));
+    }
+    lines
+}
+
+/// The lines of a provisioner.
+pub fn provisioner(random: &mut Random) -> Vec<String> {
+    let command = format!("command = \"{}\"", random.pick(&["true", "true", "exit 1"]));
+    let rest = random.one_of(&[None, Some("on_failure = continue"), Some("when = destroy")]).copied().flatten();
+    std::iter::once(command).chain(rest.map(str::to_owned)).collect()
 }

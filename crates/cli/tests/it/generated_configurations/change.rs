@@ -1,4 +1,4 @@
-//! What people do to a configuration from one run to the next.
+//! Edits of a configuration between two runs.
 
 use super::blocks;
 use super::generate::{keys, known, resource, value};
@@ -66,7 +66,7 @@ fn instances(random: &mut Random, module: &mut Module) {
         let address = resource.address();
         module.statements.extend(moved(random, &address, &resource.repetition, &now));
     }
-    // What `each` and `count` stand for is gone with them.
+    // Without repetition there is no `each` and no `count` to refer to.
     if matches!(resource.input.as_deref(), Some("each.key" | "each.value" | "each.value.n" | "count.index")) {
         resource.input = None;
     }

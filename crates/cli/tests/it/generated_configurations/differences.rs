@@ -1,18 +1,18 @@
 //! Where two lives part, and which differences are meant.
 
+use Evening::{Ends, LastWithout, Without};
 use serde_json::Value as Json;
 
 use super::life::{Ended, Outcome, Step};
 use super::normalize::{
     blank, each_instance, remove, without_any_dependencies, without_dependencies_anywhere, without_dependencies_below,
-    without_deposed, without_empty_resources, without_members, without_outputs, without_prior_data, without_secrecy,
-    without_told_outputs, without_verdict,
+    without_deposed, without_empty_resources, without_members, without_outputs, without_prior_data,
+    without_reported_outputs, without_secrecy, without_verdict,
 };
-use super::signs::{changes, changes_only_secrecy, has_all_secrets, names_module};
+use crate::common::cases::assert_documented;
 use crate::common::normalization::first_difference;
-use crate::common::record::assert_documented;
 
-/// What was found.
+/// The differences that were found.
 pub enum Found {
     Nothing,
     /// Nothing but rows of docs/differences.md.
@@ -23,7 +23,7 @@ pub enum Found {
 
 /// A difference that is meant.
 struct Meant {
-    /// What its row begins with.
+    /// The beginning of its row.
     matter: &'static str,
     /// Whether it can be at this step, by what came of it there and here.
     applies: fn(&Step, &Outcome, &Outcome) -> bool,
@@ -39,8 +39,6 @@ enum Evening {
     /// The whole step is another one, and so is all behind it.
     Ends,
 }
-
-use Evening::{Ends, LastWithout, Without};
 
 const ROWS: &[Meant] = &[
     Meant {
@@ -196,7 +194,7 @@ const ROWS: &[Meant] = &[
         normalize: Without(|outcome| {
             remove(&mut outcome.plan, "", "output_changes");
             remove(&mut outcome.plan, "/prior_state/values", "outputs");
-            without_told_outputs(outcome);
+            without_reported_outputs(outcome);
         }),
     },
     Meant {
@@ -270,7 +268,7 @@ const ROWS: &[Meant] = &[
             blank(&mut outcome.plan, "/checks");
         }),
     },
-    // What a module gets counts as a part of it.
+    // The arguments of a call count as part of its module.
     Meant {
         matter: "a reference to a called module as a whole",
         applies: |step, _, _| step.files.values().any(|text| names_module(text)),
@@ -345,4 +343,38 @@ fn difference(theirs: &Outcome, ours: &Outcome) -> String {
     ];
     let part = parts.iter().find(|(_, theirs, ours)| theirs != ours);
     part.map_or_else(String::new, |(name, theirs, ours)| format!("{name} {}", first_difference(theirs, ours)))
+}
+
+/// Whether the module `m` is named, and nothing of it.
+pub fn names_module(text: &str) -> bool {
+    text.split("module.m").skip(1).any(|rest| !rest.starts_with(['.', '[']))
+}
+
+/// Whether what is secret in the state of one is so in that of the other.
+pub fn has_all_secrets(outcome: &Outcome, other: &Outcome) -> bool {
+    let secrets = |outcome: &Outcome| -> Vec<Vec<Json>> {
+        let resources = outcome.state.as_ref().and_then(|state| state["resources"].as_array());
+        let instances = resources.into_iter().flatten().filter_map(|resource| resource["instances"].as_array());
+        let paths = |instance: &Json| instance["sensitive_attributes"].as_array().cloned().unwrap_or_default();
+        instances.flatten().map(paths).collect()
+    };
+    let (here, there) = (secrets(outcome), secrets(other));
+    here.len() == there.len()
+        && here.iter().zip(&there).all(|(here, there)| there.iter().all(|path| here.contains(path)))
+}
+
+/// Whether an object is updated of which nothing changes but what of it is secret.
+pub fn changes_only_secrecy(outcome: &Outcome) -> bool {
+    let changes = outcome.plan.as_ref().and_then(|plan| plan["resource_changes"].as_array());
+    changes.into_iter().flatten().map(|planned| &planned["change"]).any(|change| {
+        change["actions"][0] == "update"
+            && change["before"] == change["after"]
+            && change["before_sensitive"] != change["after_sensitive"]
+    })
+}
+
+/// How many changes are planned for that reason.
+pub fn changes(outcome: &Outcome, reason: &str) -> usize {
+    let changes = outcome.plan.as_ref().and_then(|plan| plan["resource_changes"].as_array());
+    changes.into_iter().flatten().filter(|change| change["action_reason"] == reason).count()
 }

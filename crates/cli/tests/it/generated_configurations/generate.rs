@@ -1,7 +1,6 @@
 //! Configurations out of numbers.
 
-use super::blocks::{self, Writer};
-use super::lifecycle::{OF_BUILT_IN, WITH_BLOCKS, lifecycle, provisioner};
+use super::blocks::{self, OF_BUILT_IN, WITH_BLOCKS, Writer, lifecycle, provisioner};
 use super::project::{Call, Data, Module, Output, Repetition, Resource, Types};
 use crate::common::random::Random;
 
@@ -96,7 +95,7 @@ fn repetition(random: &mut Random) -> Repetition {
     }
 }
 
-/// What can be mentioned where something is written.
+/// References that are valid at a place.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
     pub resources: &'a [Resource],
@@ -196,7 +195,7 @@ impl Known<'_> {
     }
 }
 
-/// What everything of a module may mention.
+/// References that are valid anywhere in a module.
 pub fn known(module: &Module) -> Known<'_> {
     Known { resources: &module.resources, data: &module.data, call: module.call.as_deref(), types: module.types }
 }
@@ -211,7 +210,7 @@ pub fn resource(random: &mut Random, name: String, known: Known<'_>) -> Resource
         Repetition::Map(_) => Some(random.pick(&["each.value", "each.value.n", "each.key"])),
     };
     if known.types == Types::WithBlocks && random.chance(75) {
-        return thing(random, name, known, repetition, own);
+        return any_resource(random, name, known, repetition, own);
     }
     let input = match own {
         Some(own) if random.chance(40) => Some(own.to_owned()),
@@ -230,7 +229,7 @@ pub fn resource(random: &mut Random, name: String, known: Known<'_>) -> Resource
 }
 
 /// The same of a type with blocks.
-fn thing(
+fn any_resource(
     random: &mut Random,
     name: String,
     known: Known<'_>,

@@ -16,7 +16,7 @@ use crate::common::Folder;
 
 const ADDRESS: &str = "registry.terraform.io/example/kit";
 
-/// What modules say that use it.
+/// The requirement in modules that use it.
 pub const REQUIREMENT: &str = "terraform {\n  required_providers {\n    kit = { source = \"example/kit\" }\n  }\n}\n\n";
 
 /// The provider while it can be attached to.
@@ -51,7 +51,7 @@ impl Kit {
 }
 
 fn provider() -> Scripted {
-    let thing = ResourceScript::new(schema())
+    let resource_script = ResourceScript::new(schema())
         .replace_on("table")
         .fault_for(Operation::Apply, "fails", Fault::ErrorAfter("it was made and is not right"))
         .fault_for(Operation::Apply, "refused", Fault::Error("it cannot be made"))
@@ -67,7 +67,7 @@ fn provider() -> Scripted {
             }
             response
         });
-    Scripted::new("kit").resource("kit_thing", thing)
+    Scripted::new("kit").resource("kit_thing", resource_script)
 }
 
 fn schema() -> Schema {
@@ -134,7 +134,7 @@ fn plan(request: &PlanRequest, mut response: PlanResponse) -> PlanResponse {
     if prior.is_null() || planned.is_null() || prior == planned {
         return response;
     }
-    let places = [
+    let nestings = [
         Path::root().attribute("one").attribute("a"),
         Path::root().attribute("cfg").attribute("p"),
         Path::root().attribute("item").position(0).attribute("v"),
@@ -144,7 +144,7 @@ fn plan(request: &PlanRequest, mut response: PlanResponse) -> PlanResponse {
         (Some(before), Some(after)) => before != after,
         _ => false,
     };
-    response.requires_replace.extend(places.into_iter().filter(changed));
+    response.requires_replace.extend(nestings.into_iter().filter(changed));
     response.planned_state = with(planned, "later", &Value::unknown(Type::String));
     response
 }
@@ -153,7 +153,7 @@ fn name(object: &Value) -> Option<String> {
     object.attribute("name")?.as_str().map(str::to_owned)
 }
 
-/// What is at that place, if there is such a place.
+/// The value at that path, if the path exists.
 fn at(value: &Value, place: &Path) -> Option<Value> {
     place.steps().iter().try_fold(value.clone(), |value, step| match step {
         _ if value.is_null() || !value.is_known() => None,

@@ -17,19 +17,19 @@ use crate::common::{Folder, Ran};
 pub struct Step {
     /// The files as they are now.
     pub files: BTreeMap<String, String>,
-    /// What is done to the state first.
+    /// The command on the state before the step.
     pub command: Vec<String>,
     /// The options of the plan.
     pub options: Vec<String>,
 }
 
-/// What came of a step, but for what must differ between two runs.
+/// The result of a step, without the parts that differ between any two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How the command on the state ended.
     pub command: Option<i32>,
     pub planned: Ended,
-    /// What is to be done, as it is reported to people.
+    /// The planned changes as text.
     pub reported: String,
     /// The plan as a document, where there is one.
     pub plan: Option<Json>,
@@ -40,7 +40,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What happens to what, and what is said.
+    /// Actions by address, and the reported problems.
     pub fn in_short(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let list =
@@ -200,11 +200,11 @@ fn outcome(step: &Step, folder: &Folder) -> Outcome {
     let plan = plan_document(&run(&["show", "-json", "p"], &[]));
     let applied = Ended::of(&run(&["apply", "-input=false", "p"], &[]));
     let state = serde_json::from_str(&state_of(folder)).ok().map(in_order);
-    Outcome { command, planned, reported: told(&ran), plan: Some(plan), applied: Some(applied), state }
+    Outcome { command, planned, reported: reported(&ran), plan: Some(plan), applied: Some(applied), state }
 }
 
 /// The part of what is said that tells the actions and the changes of outputs.
-fn told(ran: &Ran) -> String {
+fn reported(ran: &Ran) -> String {
     let text = normalize_ids(&ran.out);
     let begins =
         |line: &&str| !line.contains("will perform the following actions:") && !line.starts_with("Changes to Outputs:");

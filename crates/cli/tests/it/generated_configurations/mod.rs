@@ -11,17 +11,15 @@ mod differences;
 mod generate;
 pub mod kit;
 mod life;
-mod lifecycle;
 pub mod normalize;
 mod project;
-mod signs;
 
 use std::fmt::Write as _;
 
 use crate::common::Folder;
+use crate::common::cases::assert_recorded;
 use crate::common::normalization::terraform;
-use crate::common::random::number;
-use crate::common::record::assert_recorded;
+use crate::common::random::setting;
 use differences::Found;
 use kit::Kit;
 use life::{Step, lead, life};
@@ -81,7 +79,7 @@ fn block_lifecycles_match_terraform() {
 
 fn led_as_terraform_leads_them(types: Types, prepared: impl Fn(Folder) -> Folder) {
     let Some(program) = terraform() else { return };
-    let (first, count) = (number("GROMA_SEED", 1), number("GROMA_LIVES", 5));
+    let (first, count) = (setting("GROMA_SEED", 1), setting("GROMA_LIVES", 5));
     let mut wrong = String::new();
     let (mut steps_led, mut different, mut meant) = (0, 0, 0);
     for seed in first..first + count {

@@ -64,7 +64,7 @@ pub fn without_members(document: &mut Json, names: &[&str]) {
     }
 }
 
-/// What the plan says that data resources were before.
+/// Removes data resources from the prior state in the plan.
 pub fn without_prior_data(outcome: &mut Outcome) {
     let prior = outcome.plan.as_mut().and_then(|plan| plan.pointer_mut("/prior_state/values/root_module"));
     prior.into_iter().for_each(without_data_below);
@@ -84,8 +84,8 @@ fn without_data_below(module: &mut Json) {
     }
 }
 
-/// What is reported ends where the changes of outputs are.
-pub fn without_told_outputs(outcome: &mut Outcome) {
+/// Cuts off the text where the changes of outputs begin.
+pub fn without_reported_outputs(outcome: &mut Outcome) {
     if let Some(at) = outcome.reported.find("Changes to Outputs:") {
         outcome.reported.truncate(at);
         outcome.reported.truncate(outcome.reported.trim_end().len());
@@ -93,7 +93,7 @@ pub fn without_told_outputs(outcome: &mut Outcome) {
 }
 
 pub fn without_outputs(outcome: &mut Outcome) {
-    without_told_outputs(outcome);
+    without_reported_outputs(outcome);
     blank(&mut outcome.state, "/outputs");
     remove(&mut outcome.plan, "/planned_values", "outputs");
     // A state of which nothing but outputs is planned is there with them only.
@@ -109,7 +109,7 @@ pub fn each_instance(outcome: &mut Outcome, change: fn(&mut Map<String, Json>)) 
     instances.flatten().filter_map(Json::as_object_mut).for_each(change);
 }
 
-/// What is at that place of a document is null.
+/// Sets the value at that path of a document to null.
 pub fn blank(document: &mut Option<Json>, place: &str) {
     if let Some(part) = document.as_mut().and_then(|document| document.pointer_mut(place)) {
         *part = Json::Null;

@@ -21,11 +21,11 @@ pub struct Module {
     pub call: Option<Box<Call>>,
     /// Whole blocks: what has moved, what is removed, what is imported.
     pub statements: Vec<String>,
-    /// What its resources are.
+    /// The kind of its resources.
     pub types: Types,
 }
 
-/// What resources are.
+/// The kind of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Types {
     /// Of the one type that needs nothing but the program itself.
@@ -38,7 +38,7 @@ pub enum Types {
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub name: String,
-    /// What is in it, if its type has blocks.
+    /// Its body, if its type has blocks.
     pub pieces: Option<Vec<Piece>>,
     pub repetition: Repetition,
     pub input: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::record::assert_documented;
+use crate::common::cases::assert_documented;
 
 /// A part of what Terraform says or of what has slipped, or nothing where Terraform takes it; a part of what we say, or nothing where that
 /// may be anything; and what the row of docs/differences.md begins with.

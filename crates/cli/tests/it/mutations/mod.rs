@@ -13,10 +13,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::common::Folder;
-use crate::common::cases::{line, summary_in};
+use crate::common::cases::{assert_recorded, line, summary_in};
 use crate::common::normalization::terraform;
-use crate::common::random::number;
-use crate::common::record::assert_recorded;
+use crate::common::random::setting;
 use mutation::{Mutation, Syntax};
 
 /// Those in the record.
@@ -25,7 +24,7 @@ const RECORDED: std::ops::Range<u64> = 0..120;
 /// The module is in place.
 const MANIFEST: &str = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"./m","Dir":"m"}]}"#;
 
-/// What a program says.
+/// The output of a program.
 struct Said {
     code: i32,
     /// Severity, place and summary of each error.
@@ -49,7 +48,7 @@ fn said(program: &Path, mutation: &Mutation) -> Option<Said> {
     Some(Said { code: ran.code, errors: errors.map(line).collect() })
 }
 
-/// What this program says.
+/// The output of this program.
 fn ours(mutation: &Mutation) -> Said {
     said(Path::new(env!("CARGO_BIN_EXE_groma")), mutation).unwrap()
 }
@@ -73,7 +72,7 @@ fn mutations_match_record() {
 fn mutations_match_terraform() {
     let Some(program) = terraform() else { return };
     let (mut wrong, mut same, mut different, mut intended) = (String::new(), 0, 0, 0);
-    let (first, count) = (number("GROMA_SEED", 1) * 1_000_000, number("GROMA_SLIPS", 25));
+    let (first, count) = (setting("GROMA_SEED", 1) * 1_000_000, setting("GROMA_SLIPS", 25));
     for syntax in [Syntax::Native, Syntax::Json] {
         for seed in first..first + count {
             let mutation = Mutation::generated(syntax, seed);

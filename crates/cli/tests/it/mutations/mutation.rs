@@ -26,7 +26,7 @@ impl Syntax {
         }
     }
 
-    /// What may stand in the place of any value.
+    /// Expressions that may replace any value.
     fn values(self) -> Vec<&'static str> {
         let (references, more): (&[_], &[_]) = match self {
             Self::Native => (
@@ -58,7 +58,7 @@ impl Syntax {
         [plain, references, &["[1]", "x", "1 +", "\"a"], more].concat()
     }
 
-    /// What stands between the name of an argument and its value.
+    /// The text between the name of an argument and its value.
     fn separator(self) -> &'static str {
         match self {
             Self::Native => "= ",
@@ -70,7 +70,7 @@ impl Syntax {
 /// A configuration with one mutation.
 pub struct Mutation {
     pub syntax: Syntax,
-    /// What has slipped.
+    /// The kind of slip.
     pub name: String,
     pub text: String,
 }
@@ -85,35 +85,35 @@ impl Mutation {
         let mut random = Random::new(seed);
         let text = syntax.text();
         let tokens = tokens(text);
-        let (name, place, new) = match random.below(9) {
-            0 => lost(text, &mut random, &tokens),
-            1 => doubled(text, &mut random, &tokens),
-            2 => exchanged(text, &mut random, &tokens),
-            3 => replaced(text, &mut random, &tokens),
-            4 => line_lost(text, &mut random),
-            5 | 6 => misspelt(text, &mut random, &tokens),
+        let (name, range, new) = match random.below(9) {
+            0 => token_removed(text, &mut random, &tokens),
+            1 => token_doubled(text, &mut random, &tokens),
+            2 => tokens_exchanged(text, &mut random, &tokens),
+            3 => token_replaced(text, &mut random, &tokens),
+            4 => line_removed(text, &mut random),
+            5 | 6 => misspelled(text, &mut random, &tokens),
             _ => other_value(syntax, &mut random),
         };
-        let (before, after) = (&text[..place.start], &text[place.end..]);
+        let (before, after) = (&text[..range.start], &text[range.end..]);
         Self { syntax, name, text: format!("{before}{new}{after}") }
     }
 }
 
-/// What has slipped, where, and what stands there now.
+/// A slip: its kind, its place and the text there now.
 type Change = (String, Range<usize>, String);
 
-fn lost(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
+fn token_removed(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
     let token = random.one_of(tokens).unwrap().clone();
     (format!("{:?} is lost", &text[token.clone()]), token, String::new())
 }
 
-fn doubled(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
+fn token_doubled(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
     let token = random.one_of(tokens).unwrap().clone();
     let word = &text[token.clone()];
     (format!("{word:?} twice"), token, format!("{word} {word}"))
 }
 
-fn exchanged(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
+fn tokens_exchanged(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
     let at = random.below(tokens.len() - 1);
     let (first, second) = (&tokens[at], &tokens[at + 1]);
     let (one, other) = (&text[first.clone()], &text[second.clone()]);
@@ -121,13 +121,13 @@ fn exchanged(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change
     (format!("{other:?} before {one:?}"), first.start..second.end, new)
 }
 
-fn replaced(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
+fn token_replaced(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
     let (token, other) = (random.one_of(tokens).unwrap().clone(), random.one_of(tokens).unwrap().clone());
     let new = text[other].to_owned();
     (format!("{new:?} for {:?}", &text[token.clone()]), token, new)
 }
 
-fn line_lost(text: &str, random: &mut Random) -> Change {
+fn line_removed(text: &str, random: &mut Random) -> Change {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let at = random.below(lines.len());
     let start: usize = lines[..at].iter().map(|line| line.len()).sum();
@@ -135,38 +135,38 @@ fn line_lost(text: &str, random: &mut Random) -> Change {
 }
 
 /// Two letters of a word, one for the other.
-fn misspelt(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
+fn misspelled(text: &str, random: &mut Random, tokens: &[Range<usize>]) -> Change {
     let is_word = |token: &&Range<usize>| {
         let word = text[(*token).clone()].trim_matches('"');
         word.len() > 2 && word.starts_with(|first: char| first.is_ascii_alphabetic())
     };
     let words: Vec<Range<usize>> = tokens.iter().filter(is_word).cloned().collect();
-    let place = random.one_of(&words).unwrap().clone();
-    let word = &text[place.clone()];
+    let range = random.one_of(&words).unwrap().clone();
+    let word = &text[range.clone()];
     let edge = usize::from(word.starts_with('"'));
     let at = edge + random.below(word.len() - 2 * edge - 1);
     let mut letters = word.as_bytes().to_vec();
     letters.swap(at, at + 1);
     let new = String::from_utf8(letters).unwrap();
-    (format!("{word} misspelt: {new}"), place, new)
+    (format!("{word} misspelt: {new}"), range, new)
 }
 
 fn other_value(syntax: Syntax, random: &mut Random) -> Change {
     let (text, separator) = (syntax.text(), syntax.separator());
-    let mut places = Vec::new();
+    let mut literals = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = line.trim_end_matches(['\n', ',']).len();
         let at = line.find(separator).map(|at| at + separator.len());
         // Not where a bracket is left open.
         if let Some(at) = at.filter(|at| !line[*at..].contains(['{', '['])) {
-            places.push((start + at..start + end, line[..at].trim()));
+            literals.push((start + at..start + end, line[..at].trim()));
         }
         start += line.len();
     }
-    let (place, before) = random.one_of(&places).unwrap().clone();
+    let (range, before) = random.one_of(&literals).unwrap().clone();
     let new = random.pick(&syntax.values());
-    (format!("value {before} {new}"), place, new.to_owned())
+    (format!("value {before} {new}"), range, new.to_owned())
 }
 
 /// Words, strings, line ends and single characters.

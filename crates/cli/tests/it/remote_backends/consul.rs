@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 use super::consul_server::ConsulServer;
-use super::project::{Project, configuration, one_line, slow};
+use super::{Project, configuration, one_line, slow};
 
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let begin = Instant::now();
@@ -17,7 +17,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn whole_life_is_below_the_path() {
+fn lifecycle_uses_only_keys_below_the_path() {
     let server = ConsulServer::start();
     let project = Project::new(&configuration(&server.backend("team/state", "")));
     project.ok(&["init"]);

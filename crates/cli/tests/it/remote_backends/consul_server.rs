@@ -61,6 +61,7 @@ impl ConsulServer {
 
 impl Shared {
     fn answer(&mut self, request: &Request) -> Reply {
+        // As with an access token without rights to the key.
         if self.is_forbidden {
             return Reply::new(403, "Permission denied: token lacks permission 'key:read'");
         }
@@ -69,12 +70,14 @@ impl Shared {
             (method, ("kv", key)) => self.key(method, key, request),
             ("PUT", ("txn", _)) => self.transaction(request),
             ("PUT", ("session", task)) => self.session(task),
+            // No session of others exists, so none blocks a lock.
             ("GET", ("session", _)) => Reply::new(200, "[]"),
             _ => Reply::new(404, ""),
         }
     }
 
     fn write(&mut self, key: &str, change: impl FnOnce(&mut Entry)) -> u64 {
+        // One index for the whole store, as in Consul: conditional writes compare it.
         self.index += 1;
         let entry = self.entries.entry(key.to_owned()).or_default();
         entry.modify_index = self.index;

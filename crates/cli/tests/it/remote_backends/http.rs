@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::http_server::HttpServer;
-use super::project::{Project, configuration, one_line, slow};
+use super::{Project, configuration, one_line, slow};
 
 fn applied(server: &HttpServer) -> Project {
     let project = Project::new(&configuration(&server.backend()));
@@ -21,7 +21,7 @@ fn holder() -> serde_json::Value {
 }
 
 #[test]
-fn whole_life_is_in_the_server_alone() {
+fn lifecycle_uses_only_the_server() {
     let server = HttpServer::start();
     let project = Project::new(&configuration(&server.backend()));
     assert!(project.fails(&["plan"]).contains("Initial configuration of the requested backend \"http\""));
@@ -71,7 +71,7 @@ fn pull_and_push_check_lineage_and_serial() {
 }
 
 #[test]
-fn held_lock_is_reported_waited_for_and_released_by_force() {
+fn held_lock_is_reported_awaited_and_force_unlocked() {
     let server = HttpServer::start();
     let project = applied(&server);
     server.shared().lock = Some(holder());
@@ -120,7 +120,7 @@ fn failed_write_keeps_the_results_for_the_next_run() {
 }
 
 #[test]
-fn state_that_another_program_wrote_meanwhile_is_not_overwritten() {
+fn concurrent_write_is_not_overwritten() {
     for has_etags in [true, false] {
         let server = HttpServer::start();
         server.shared().faults.has_etags = has_etags;
@@ -148,7 +148,7 @@ fn state_that_another_program_wrote_meanwhile_is_not_overwritten() {
 }
 
 #[test]
-fn state_is_persisted_while_the_run_goes_on() {
+fn state_is_persisted_during_the_run() {
     let server = HttpServer::start();
     let project = Project::new(&slow(&server.backend(), 6)).with("TF_STATE_PERSIST_INTERVAL", "1");
     project.ok(&["init"]);
@@ -167,7 +167,7 @@ fn state_is_persisted_while_the_run_goes_on() {
 }
 
 #[test]
-fn killed_run_makes_nothing_twice() {
+fn killed_run_creates_nothing_twice() {
     const QUEUES: &str = "terraform {\nBACKEND\n  required_providers {\n    awscc = { source = \"hashicorp/awscc\" }\n  }\n}\n\
         provider \"awscc\" {\n  region   = \"eu-central-1\"\n  emulator = { delay = \"300ms\" }\n}\n\
         resource \"awscc_sqs_queue\" \"it\" {\n  count = 12\n}\n";
@@ -211,12 +211,12 @@ fn encrypted_state_is_sealed_on_the_server() {
 }
 
 #[test]
-fn lost_answer_to_a_lock_is_recognized_as_the_own_lock() {
+fn repeated_lock_request_recognizes_its_own_lock() {
     let server = HttpServer::start();
     let block = server.backend().replace("retry_max = 0", "retry_max = 2");
     let project = Project::new(&configuration(&block));
     project.ok(&["init"]);
-    server.shared().faults.lost_locks = 1;
+    server.shared().faults.dropped_locks = 1;
     project.ok(&["apply", "-auto-approve"]);
     assert!(server.shared().lock.is_none());
 }
@@ -232,7 +232,7 @@ fn lock_that_cannot_be_released_is_an_error() {
 }
 
 #[test]
-fn refusals_name_the_cause_and_leave_nothing_behind() {
+fn rejections_name_the_cause_and_leave_nothing_behind() {
     let server = HttpServer::start();
     let project = Project::new(&configuration(&server.backend()));
     project.ok(&["init"]);
@@ -286,7 +286,7 @@ fn saved_plan_carries_its_backend() {
 }
 
 #[test]
-fn remote_state_is_read_and_never_created() {
+fn reading_remote_state_creates_nothing() {
     let server = HttpServer::start();
     let reader = Project::new(&format!(
         "data \"terraform_remote_state\" \"it\" {{\n  backend = \"http\"\n  config = {{\n    address = \"http://{}/state\"\n  \

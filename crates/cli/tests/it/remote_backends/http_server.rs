@@ -23,7 +23,7 @@ pub struct Shared {
     writes: u64,
 }
 
-/// What the server does wrong.
+/// A fault of the server.
 #[derive(Default)]
 pub struct Faults {
     /// The status of all writes.
@@ -31,7 +31,7 @@ pub struct Faults {
     /// The status of all reads.
     pub read_status: Option<u16>,
     /// How many answers to LOCK are lost after the lock was taken.
-    pub lost_locks: usize,
+    pub dropped_locks: usize,
     /// Whether the server tells ETags, and obeys If-Match.
     pub has_etags: bool,
     /// Whether unlocking fails.
@@ -121,9 +121,9 @@ impl Shared {
             return Reply::new(423, lock.to_string());
         }
         self.lock = Some(serde_json::from_slice(&request.body).unwrap());
-        let is_lost = self.faults.lost_locks > 0;
-        self.faults.lost_locks = self.faults.lost_locks.saturating_sub(1);
-        Reply { is_lost, ..Reply::new(200, "") }
+        let is_dropped = self.faults.dropped_locks > 0;
+        self.faults.dropped_locks = self.faults.dropped_locks.saturating_sub(1);
+        Reply { is_dropped, ..Reply::new(200, "") }
     }
 
     fn unlock(&mut self, request: &Request) -> Reply {

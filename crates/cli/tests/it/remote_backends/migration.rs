@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::consul_server::ConsulServer;
 use super::http_server::HttpServer;
-use super::project::{Project, configuration};
+use super::{Project, configuration};
 
 fn lineage(state: &Json) -> (String, u64) {
     (state["lineage"].as_str().unwrap().to_owned(), state["serial"].as_u64().unwrap())

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::project::{Project, configuration, one_line, slow};
+use super::{Project, configuration, one_line, slow};
 
 /// A server for one test.
 struct Server {
@@ -116,7 +116,7 @@ fn running(project: &Project) -> Child {
 }
 
 #[test]
-fn whole_life_is_in_the_database() {
+fn lifecycle_uses_only_the_database() {
     let Some(server) = Server::start() else { return };
     let project = Project::new(&configuration(&server.backend("states of \"us\"").replace("of \"us\"", "of us")));
     project.ok(&["init"]);
@@ -184,7 +184,7 @@ fn killed_run_releases_its_lock_and_its_journal_is_merged() {
 }
 
 #[test]
-fn schemas_are_created_side_by_side() {
+fn schemas_are_created_concurrently() {
     let Some(server) = Server::start() else { return };
     let projects: Vec<Project> =
         (0..8).map(|index| Project::new(&configuration(&server.backend(&format!("s{}", index % 2))))).collect();
@@ -223,7 +223,7 @@ fn refusals_name_what_is_missing() {
 }
 
 #[test]
-fn remote_state_is_read_and_never_created() {
+fn reading_remote_state_creates_nothing() {
     let Some(server) = Server::start() else { return };
     let reader = Project::new(&format!(
         "data \"terraform_remote_state\" \"it\" {{\n  backend = \"pg\"\n  workspace = \"blue\"\n  config = {{\n    conn_str = \
@@ -291,7 +291,7 @@ fn terraform_and_groma_share_states_workspaces_and_locks() {
 }
 
 #[test]
-fn first_apply_excludes_the_peer_while_there_is_no_row() {
+fn first_apply_locks_before_the_row_exists() {
     let Some(server) = Server::start() else { return };
     let block = server.backend("creation");
     let Some(theirs) = Project::of_terraform(&configuration(&block)) else { return };

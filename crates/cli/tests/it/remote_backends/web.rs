@@ -30,12 +30,12 @@ pub struct Reply {
     pub headers: Vec<(&'static str, String)>,
     pub body: Vec<u8>,
     /// Whether the connection is closed without a response, as if the network had failed.
-    pub is_lost: bool,
+    pub is_dropped: bool,
 }
 
 impl Reply {
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        Self { status, headers: Vec::new(), body: body.into(), is_lost: false }
+        Self { status, headers: Vec::new(), body: body.into(), is_dropped: false }
     }
 
     pub fn with(mut self, name: &'static str, value: String) -> Self {
@@ -62,7 +62,7 @@ fn answer(mut stream: TcpStream, handle: &(impl Fn(Request) -> Reply + ?Sized)) 
     let Some(request) = read(&stream) else { return };
     let is_head = request.method == "HEAD";
     let reply = handle(request);
-    if reply.is_lost {
+    if reply.is_dropped {
         return;
     }
     let mut head =

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groma_install::http::Url;
 use sha2::{Digest, Sha256};
 
-use super::https::{Answer, Server};
+use super::{Answer, Server};
 
 use crate::common::Folder;
 
@@ -56,7 +56,7 @@ fn visit(url: &Url) -> String {
 }
 
 #[test]
-fn the_browser_brings_a_code_and_the_token_is_kept_for_its_owner_alone() {
+fn oauth_token_is_stored_readable_only_by_its_owner() {
     let server = host_with_oauth();
     let folder = folder(&server);
     let mut child = folder.command(&["login", &server.host()]).stderr(Stdio::inherit()).spawn().unwrap();
@@ -69,6 +69,7 @@ fn the_browser_brings_a_code_and_the_token_is_kept_for_its_owner_alone() {
         back.query_pairs_mut().append_pair("code", "the-code").append_pair("state", state);
         back
     };
+    // A page of somebody else could send the browser here with a code of its own.
     assert!(visit(&back("somebody-else")).starts_with("HTTP/1.1 404"), "who does not know the state is not heard");
     assert!(visit(&back(&value("state"))).starts_with("HTTP/1.1 200"));
     let mut rest = String::new();
@@ -78,6 +79,7 @@ fn the_browser_brings_a_code_and_the_token_is_kept_for_its_owner_alone() {
 
     let redeemed = &server.requests("/token")[0].body;
     let form: Url = Url::parse(&format!("http://form/?{redeemed}")).unwrap();
+    // The proof: only who began the login knows the text behind the digest that the page was given.
     let verifier = form.query_pairs().find(|(key, _)| key == "code_verifier").unwrap().1.into_owned();
     assert_eq!(URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier)), value("code_challenge"), "the proof fits");
     assert!((43..=128).contains(&verifier.len()));
@@ -95,13 +97,14 @@ fn the_browser_brings_a_code_and_the_token_is_kept_for_its_owner_alone() {
         assert_eq!(std::fs::metadata(folder.path(KEPT)).unwrap().permissions().mode() & 0o777, 0o600);
     }
     let text = folder.ok(&["logout", &server.host()]);
+    // The second logout finds nothing, which is no error.
     assert!(text.contains("Success!") && text.contains(KEPT), "{text}");
     assert!(!folder.read(KEPT).contains("t0k3n"));
     assert!(folder.ok(&["logout", &server.host()]).contains("No credentials for localhost:"));
 }
 
 #[test]
-fn a_host_that_refuses_says_why() {
+fn login_reports_the_reason_of_a_rejection() {
     let server = host_with_oauth();
     let folder = folder(&server);
     let mut child = folder.command(&["login", &server.host()]).spawn().unwrap();
@@ -120,7 +123,7 @@ fn a_host_that_refuses_says_why() {
 }
 
 #[test]
-fn nothing_happens_without_consent() {
+fn login_requires_consent() {
     let server = host_with_oauth();
     let folder = folder(&server);
     let ran = folder.run_with_input(&["login", &server.host()], "no\n");
@@ -134,7 +137,7 @@ fn nothing_happens_without_consent() {
 }
 
 #[test]
-fn a_token_that_was_made_by_hand_is_tried_before_it_is_kept() {
+fn pasted_token_is_verified_before_it_is_stored() {
     let server = Server::start(|request| match (&*request.path, request.token.as_deref()) {
         ("/.well-known/terraform.json", _) => Answer::json(r#"{"tfe.v2": "/api/v2/"}"#),
         ("/api/v2/account/details", Some("good")) => {
@@ -144,6 +147,7 @@ fn a_token_that_was_made_by_hand_is_tried_before_it_is_kept() {
     });
     let folder = folder(&server);
     let ran = folder.run_with_input(&["login", &server.host()], "yes\nbad\n");
+    // A token is tried before it is kept, so that a later run does not fail on a typing error.
     assert!(ran.err.contains("Error: Token is invalid"), "{}", ran.err);
     assert!(!folder.path(KEPT).exists());
     let ran = folder.run_with_input(&["login", &server.host()], "yes\ngood\n");
@@ -158,6 +162,7 @@ fn login_rejects_host_without_service_and_configured_token() {
     let folder = folder(&server);
     let ran = folder.run(&["login", &server.host()]);
     assert!(ran.err.contains("Error: Host does not support Terraform tokens API"), "{}", ran.err);
+    // A file that the user wrote is not edited; the token must be removed there.
     folder.write("home/.terraformrc", &format!("credentials \"{}\" {{ token = \"x\" }}\n", server.host()));
     for command in ["login", "logout"] {
         let ran = folder.run(&[command, &server.host()]);
@@ -167,7 +172,7 @@ fn login_rejects_host_without_service_and_configured_token() {
 
 #[cfg(unix)]
 #[test]
-fn a_helper_keeps_tokens_and_forgets_them() {
+fn credentials_helper_stores_and_deletes_tokens() {
     use std::os::unix::fs::PermissionsExt;
     let server = Server::start(|request| match &*request.path {
         "/.well-known/terraform.json" => Answer::json(r#"{"tfe.v2": "/api/"}"#),
@@ -184,6 +189,7 @@ fn a_helper_keeps_tokens_and_forgets_them() {
     let ran = folder.run_with_input(&["login", &server.host()], "yes\nsecret\n");
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(folder.read("home/box"), r#"{"token":"secret"}"#);
+    // The helper is the only store then: no second copy of the token in a file.
     assert!(!folder.path(KEPT).exists());
     folder.ok(&["logout", &server.host()]);
     assert!(!folder.path("home/box").exists());
@@ -191,7 +197,7 @@ fn a_helper_keeps_tokens_and_forgets_them() {
 }
 
 #[test]
-fn a_helper_that_is_missing_is_missed_by_those_who_need_a_token() {
+fn missing_helper_is_an_error_only_if_a_token_is_needed() {
     let server = Server::start(|request| match &*request.path {
         "/.well-known/terraform.json" => Answer::json(r#"{"providers.v1": "/v1/"}"#),
         "/v1/acme/open/versions" => Answer::json(r#"{"versions": []}"#),
@@ -206,6 +212,7 @@ fn a_helper_that_is_missing_is_missed_by_those_who_need_a_token() {
         said.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let said = asks_for("open");
+    // The registry answered without a token, so nobody missed the helper.
     assert!(said.contains("has no released versions") && !said.contains("helper"), "{said}");
     let said = asks_for("closed");
     assert!(

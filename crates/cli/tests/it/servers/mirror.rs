@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::https::{Answer, Request, Server};
+use super::{Answer, Request, Server};
 
-use crate::common::Folder;
-use crate::common::background::{kill, start_run};
+use crate::common::{Folder, kill, start_run};
 
 const INDEX: &str = "/p/example.com/acme/tool/index.json";
 const ARCHIVE: &str = "/files/tool.zip";
@@ -50,12 +49,14 @@ fn folder(server: &Server) -> Folder {
 }
 
 #[test]
-fn a_mirror_with_a_certificate_of_an_authority_of_the_company() {
+fn mirror_with_private_certificate_authority() {
     let server = Server::start(good);
     let folder = folder(&server);
     folder.ok(&["init"]);
+    // The archive was hashed by its content, as the mirror names no hash of its own.
     assert!(folder.read(".terraform.lock.hcl").contains("\"h1:"));
     let other = Server::start(good);
+    // A certificate of another authority, for the same name.
     other.write_authority(&folder.path("ca.pem"));
     std::fs::remove_dir_all(folder.path(".terraform")).unwrap();
     let said = folder.fails(&["init"]);
@@ -63,18 +64,19 @@ fn a_mirror_with_a_certificate_of_an_authority_of_the_company() {
 }
 
 #[test]
-fn a_server_that_fails_once_is_asked_again() {
+fn failed_request_is_retried() {
     let count = AtomicUsize::new(0);
     let server = Server::start(move |request| match &*request.path {
         INDEX if count.fetch_add(1, Ordering::SeqCst) == 0 => Answer::status("500 Internal Server Error"),
         _ => good(request),
     });
     folder(&server).ok(&["init"]);
+    // The failed request and its repetition.
     assert_eq!(server.requests(INDEX).len(), 2);
 }
 
 #[test]
-fn a_server_that_keeps_failing_is_given_up() {
+fn persistent_failure_is_reported() {
     let server = Server::start(|_| Answer::status("503 Service Unavailable"));
     let folder = folder(&server).with("TF_REGISTRY_DISCOVERY_RETRY", "0");
     let said = folder.fails(&["init"]);
@@ -84,7 +86,7 @@ fn a_server_that_keeps_failing_is_given_up() {
 }
 
 #[test]
-fn a_slow_server_is_not_waited_for_for_ever() {
+fn slow_server_times_out() {
     let server = Server::start(|request| {
         std::thread::sleep(Duration::from_secs(5));
         good(request)
@@ -121,7 +123,7 @@ fn cut() -> Answer {
 }
 
 #[test]
-fn a_download_that_breaks_off_once_is_made_again() {
+fn interrupted_download_is_retried() {
     let count = AtomicUsize::new(0);
     let server = Server::start(move |request| match &*request.path {
         ARCHIVE if count.fetch_add(1, Ordering::SeqCst) == 0 => cut(),
@@ -132,7 +134,7 @@ fn a_download_that_breaks_off_once_is_made_again() {
 }
 
 #[test]
-fn a_download_that_breaks_off_leaves_nothing_behind() {
+fn failed_download_leaves_no_files() {
     let server = Server::start(|request| match &*request.path {
         ARCHIVE => cut(),
         _ => good(request),
@@ -144,7 +146,7 @@ fn a_download_that_breaks_off_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_run_that_is_killed_amid_a_download_leaves_no_temporary_file() {
+fn killed_download_leaves_no_temporary_file() {
     let server = Server::start(|request| {
         if request.path == ARCHIVE {
             std::thread::sleep(Duration::from_secs(2));
@@ -160,12 +162,13 @@ fn a_run_that_is_killed_amid_a_download_leaves_no_temporary_file() {
         std::thread::sleep(Duration::from_millis(10));
     }
     kill(child);
+    // The archive has no name in the directory while it is read, so that nothing is left to clean up.
     let left: Vec<_> = std::fs::read_dir(temporary.path()).unwrap().flatten().map(|entry| entry.path()).collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
-fn inits_at_the_same_time_share_one_cache() {
+fn concurrent_inits_share_one_cache() {
     let server = Server::start(|request| {
         if request.path == ARCHIVE {
             std::thread::sleep(Duration::from_millis(300));
@@ -174,10 +177,13 @@ fn inits_at_the_same_time_share_one_cache() {
     });
     let cache = tempfile::tempdir().unwrap();
     let cache_path = cache.path().to_str().unwrap();
+    // Without this setting, a package from the cache must match a lock file, and each directory would fetch its own.
     let folders: Vec<Folder> = (0..5)
         .map(|_| {
             folder(&server)
                 .with("TF_PLUGIN_CACHE_DIR", cache_path)
+                // Without this setting, a package from the cache must match a lock file, and each directory would fetch
+                // its own.
                 .with("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE", "1")
         })
         .collect();
@@ -201,7 +207,7 @@ fn inits_at_the_same_time_share_one_cache() {
 }
 
 #[test]
-fn what_is_in_the_cache_is_taken_only_if_the_lock_file_knows_it() {
+fn cached_package_is_used_only_if_locked() {
     let server = Server::start(good);
     let cache = tempfile::tempdir().unwrap();
     let cached = || folder(&server).with("TF_PLUGIN_CACHE_DIR", cache.path().to_str().unwrap());
@@ -209,6 +215,7 @@ fn what_is_in_the_cache_is_taken_only_if_the_lock_file_knows_it() {
     first.ok(&["init"]);
     cached().ok(&["init"]);
     assert_eq!(server.requests(ARCHIVE).len(), 2, "without a lock file the cache proves nothing");
+    // The lock file stays, and has the hash that the cached package must have.
     std::fs::remove_dir_all(first.path(".terraform")).unwrap();
     assert!(first.ok(&["init"]).contains("from the shared cache directory"));
     assert_eq!(server.requests(ARCHIVE).len(), 2);

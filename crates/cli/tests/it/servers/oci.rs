@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::https::{Answer, Request, Server};
+use super::{Answer, Request, Server};
 
 use crate::common::Folder;
 
@@ -40,6 +40,7 @@ fn registry(damage: fn(Vec<u8>) -> Vec<u8>) -> Server {
 /// The same, which gives tokens to those whose request `is_known`.
 fn registry_granting(is_known: fn(&Request) -> bool, damage: fn(Vec<u8>) -> Vec<u8>) -> Server {
     Server::start(move |request: &Request| {
+        // Tokens come from another address than the packages, which the answer to a request without one names.
         if request.path == "/token" {
             let granted = is_known(request).then(|| Answer::json(r#"{"access_token": "for-everybody"}"#));
             return granted.unwrap_or_else(|| Answer::status("401 Unauthorized"));
@@ -91,7 +92,7 @@ fn folder(server: &Server) -> Folder {
 const TOOL: &str = "terraform {\n  required_providers {\n    tool = { source = \"example.com/acme/tool\" }\n  }\n}\n";
 
 #[test]
-fn a_provider_comes_from_a_mirror_in_a_registry() {
+fn provider_is_installed_from_an_oci_mirror() {
     let server = registry(|bytes| bytes);
     let folder = folder(&server);
     folder.write("main.tf", TOOL);
@@ -99,13 +100,14 @@ fn a_provider_comes_from_a_mirror_in_a_registry() {
     assert!(text.contains("- Installed example.com/acme/tool v1.0.0 (verified checksum)"), "{text}");
     let lock = folder.read(".terraform.lock.hcl");
     assert!(lock.contains("\"h1:") && lock.contains("\"zh:"), "{lock}");
+    // A repository that the registry lacks is an error, and no provider without versions.
     folder.write("main.tf", &TOOL.replace("acme/tool", "acme/other"));
     let said = folder.fails(&["init"]);
     assert!(said.contains("Error: Failed to query available provider packages"), "{said}");
 }
 
 #[test]
-fn a_module_comes_from_a_registry() {
+fn module_is_installed_from_an_oci_registry() {
     let server = registry(|bytes| bytes);
     let folder = folder(&server);
     let call = format!("module \"m\" {{\n  source = \"oci://{}/modules/vpc//inner?tag=v1\"\n}}\n", server.host());
@@ -114,6 +116,7 @@ fn a_module_comes_from_a_registry() {
     assert!(folder.path(".terraform/modules/m/inner/main.tf").exists());
     folder.write("main.tf", &call.replace("tag=v1", "tag=v2"));
     assert!(folder.fails(&["init"]).contains("Error: Failed to download module"));
+    // A version may be named once; the format of the archive is the registry's to say.
     for wrong in ["ref=v1&tag=v1", "archive=zip"] {
         folder.write("main.tf", &call.replace("tag=v1", wrong));
         let said = folder.fails(&["init"]);
@@ -122,8 +125,9 @@ fn a_module_comes_from_a_registry() {
 }
 
 #[test]
-fn what_has_another_digest_than_its_manifest_says_is_refused() {
+fn blob_with_wrong_digest_is_rejected() {
     let server = registry(|mut bytes| {
+        // One bit is enough: the digest names each byte.
         bytes[0] ^= 1;
         bytes
     });
@@ -135,7 +139,7 @@ fn what_has_another_digest_than_its_manifest_says_is_refused() {
 }
 
 #[test]
-fn an_identity_token_is_exchanged_for_one_to_work_with() {
+fn identity_token_is_exchanged_for_an_access_token() {
     let known = |request: &Request| {
         let asked: Vec<&str> = request.body.split('&').collect();
         ["grant_type=refresh_token", "refresh_token=who-i-am", "scope=pull"].iter().all(|field| asked.contains(field))
@@ -144,10 +148,12 @@ fn an_identity_token_is_exchanged_for_one_to_work_with() {
     let folder = folder(&server);
     folder.write("main.tf", TOOL);
     assert!(folder.fails(&["init"]).contains("401"), "nobody is known without a login");
+    // The pair of name and password is a filler here: the identity token counts.
     let written = format!(r#"{{"auths": {{"{}": {{"auth": "YTo=", "identitytoken": "who-i-am"}}}}}}"#, server.host());
     folder.write("home/.docker/config.json", &written);
     folder.ok(&["init"]);
 
+    // A helper returns an identity token under a name of its own.
     let helper = "#!/bin/sh\ncat > /dev/null\nprintf '{\"Username\": \"<token>\", \"Secret\": \"who-i-am\"}'\n";
     folder.write("bin/docker-credential-box", helper);
     #[cfg(unix)]

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::*;
 
 #[test]
-fn files_and_flags_that_are_not_there() {
+fn missing_files_and_unknown_flags() {
     let folder = folder(ONE);
     refuses(&folder, &["plan", "-var-file=nope.tfvars"], "Failed to read variables file", "nope.tfvars does not exist");
     refuses(&folder, &["plan", "-out=no/such/p"], "Failed to write plan file", "not saved in no/such/p");
@@ -28,8 +28,9 @@ fn files_and_flags_that_are_not_there() {
 
 /// As Terraform 1.15 says it: exit code and summary.
 #[test]
-fn command_lines_that_are_wrong() {
+fn invalid_command_lines() {
     let folder = built();
+    // Nothing may be written for any of these command lines.
     let before = everything(&folder);
     let cases: [(&[&str], &str); 42] = [
         (&["plna"], "Did you mean \"plan\"?"),
@@ -86,6 +87,7 @@ fn command_lines_that_are_wrong() {
         assert_eq!((ran.code, &*ran.err), (1, ""), "{group}: nothing was asked for");
         assert!(ran.out.contains("Usage: terraform"), "{group}: {}", ran.out);
     }
+    // Terraform's code for a command that it does not know.
     let ran = folder.run(&["-nope"]);
     assert_eq!((ran.code, &*ran.out), (127, ""), "nothing says what is to be done");
     assert!(ran.err.contains("Unknown option \"-nope\" before the command."), "{}", ran.err);
@@ -116,7 +118,7 @@ fn reports_all_variable_errors_together() {
 }
 
 #[test]
-fn variables_that_nobody_gives() {
+fn missing_variables() {
     let folder = folder("variable \"need\" {}\noutput \"o\" {\n  value = var.need\n}\n");
     let summary = "No value for required variable";
     refuses(&folder, &["plan", "-input=false"], summary, "TF_VAR_need");
@@ -139,11 +141,12 @@ fn invalid_variable_value_names_its_source() {
 }
 
 #[test]
-fn approval_that_is_not_given() {
+fn missing_approval() {
     for (build, arguments) in [(false, &["apply"][..]), (true, &["destroy"]), (true, &["apply", "-destroy"])] {
         let folder = if build { built() } else { folder(ONE) };
         let before = everything(&folder);
         refuses(&folder, arguments, "error asking for approval: EOF", "-auto-approve");
+        // Only the exact word approves: neither a sentence that begins with it nor an empty answer.
         for answer in ["no\n", "yes please\n", "\n", "\u{7}\u{0}\n"] {
             let ran = folder.run_with_input(arguments, answer);
             assert_eq!(ran.code, 1, "{answer:?}");
@@ -155,9 +158,10 @@ fn approval_that_is_not_given() {
 }
 
 #[test]
-fn an_empty_name_of_a_file_or_an_output_is_none() {
+fn empty_arguments_count_as_absent() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n\noutput \"o\" {\n  value = 1\n}\n");
+    // Scripts pass empty arguments where a variable has no value.
     folder.ok(&["apply", "-auto-approve", ""]);
     assert_eq!(folder.ok(&["output", ""]), "o = 1\n");
     assert_eq!(folder.ok(&["show", ""]), folder.ok(&["show"]));
@@ -169,7 +173,7 @@ fn an_empty_name_of_a_file_or_an_output_is_none() {
 }
 
 #[test]
-fn what_is_wrong_with_the_mode_of_destroy_and_refresh_is_a_message_for_programs_too() {
+fn mode_errors_of_destroy_and_refresh_are_json_messages() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
     for (arguments, summary) in [
@@ -190,8 +194,9 @@ fn invalid_cli_args_variable_is_named() {
 }
 
 #[test]
-fn a_list_of_a_query_is_an_address_of_nothing_that_is_planned() {
+fn list_resource_is_not_a_valid_target() {
     let folder = built();
+    // A target may be what does not exist, as far as it is written as one.
     assert!(folder.ok(&["plan", "-target=list.a.b"]).contains("No changes."));
     refuses(&folder, &["plan", "-target=list.a"], "Invalid target \"list.a\"", "a resource type and a name");
     refuses(&folder, &["plan", "-replace=list.a.b"], "Invalid force-replace address", "Only managed resources");

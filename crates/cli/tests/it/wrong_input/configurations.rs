@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::*;
 
 #[test]
-fn of_a_block_whose_type_there_is_not_the_type_is_marked() {
+fn unknown_block_type_is_underlined() {
     for (block, context) in [
         ("resource \"terraform_dat\" \"x\" {}\n", "resource \"terraform_dat\" \"x\""),
         ("data \"terraform_data\" \"x\" {}\n", "data \"terraform_data\" \"x\""),
@@ -40,7 +40,7 @@ fn invalid_module_argument_is_reported_at_the_call() {
 }
 
 #[test]
-fn text_that_is_not_utf_8() {
+fn file_that_is_not_utf_8() {
     let folder = Folder::new();
     std::fs::write(folder.path("main.tf"), b"resource \"terraform_data\" \"a\" {\n  input = \"\xff\xfe\"\n}\n")
         .unwrap();
@@ -55,7 +55,7 @@ fn text_that_is_not_utf_8() {
 }
 
 #[test]
-fn a_file_in_utf_16_is_one_mistake() {
+fn utf_16_file_is_one_error() {
     let folder = Folder::new();
     let text = "resource \"terraform_data\" \"a\" {}\n".encode_utf16();
     let bytes: Vec<u8> = [0xfeff].into_iter().chain(text).flat_map(u16::to_le_bytes).collect();
@@ -85,7 +85,7 @@ fn a_directory_without_configuration() {
 }
 
 #[test]
-fn providers_and_backends_that_are_not_there() {
+fn missing_providers_and_backends() {
     let unknown = folder("resource \"nosuch_thing\" \"x\" {}\n");
     for command in ["plan", "validate", "init"] {
         let ran = unknown.run(&[command]);
@@ -113,7 +113,7 @@ fn providers_and_backends_that_are_not_there() {
 }
 
 #[test]
-fn one_run_tells_all_mistakes_that_do_not_follow_from_each_other() {
+fn one_run_reports_all_independent_errors() {
     let folder = folder(
         r#"
 resource "terraform_data" "one" {
@@ -167,7 +167,7 @@ output "eight" {
 }
 
 #[test]
-fn who_evaluates_nothing_does_not_mind_what_expressions_name() {
+fn commands_without_evaluation_ignore_invalid_references() {
     let folder = folder(ONE);
     folder.ok(&["apply", "-auto-approve"]);
     folder.write("wrong.tf", "output \"o\" {\n  value = terraform_data.nowhere.id\n}\n");

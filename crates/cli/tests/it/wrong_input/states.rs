@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::*;
 
 #[test]
-fn a_state_that_cannot_be_read_is_left_alone() {
+fn unreadable_state_is_left_unchanged() {
     let cases: [(&[u8], &str, &str); 5] = [
         (b"{\"version\": 4, \"terraf", "Unsupported state file format", "Restore the file from its backup"),
         (b"\xff\xfe\0garbage", "Unsupported state file format", "Restore the file from its backup"),
@@ -32,7 +32,7 @@ fn a_state_that_cannot_be_read_is_left_alone() {
 }
 
 #[test]
-fn every_part_of_a_state_is_a_state_or_an_error() {
+fn every_truncated_state_is_valid_or_an_error() {
     let whole = built().read(STATE);
     let folder = folder(ONE);
     for end in (1..whole.trim_end().len()).step_by(53) {
@@ -43,7 +43,7 @@ fn every_part_of_a_state_is_a_state_or_an_error() {
 }
 
 #[test]
-fn an_empty_file_is_an_empty_state() {
+fn empty_file_is_an_empty_state() {
     let folder = folder(ONE);
     folder.write(STATE, "");
     assert!(folder.ok(&["plan"]).contains("Plan: 1 to add, 0 to change, 0 to destroy."));
@@ -52,7 +52,7 @@ fn an_empty_file_is_an_empty_state() {
 }
 
 #[test]
-fn a_plan_goes_with_the_state_it_was_made_of() {
+fn saved_plan_requires_its_state() {
     let folder = built();
     folder.ok(&["plan", "-destroy", "-out=p"]);
     let before = folder.read(STATE);
@@ -72,7 +72,7 @@ fn a_plan_goes_with_the_state_it_was_made_of() {
 }
 
 #[test]
-fn files_that_are_no_plans() {
+fn invalid_plan_files() {
     let folder = folder(ONE);
     folder.ok(&["plan", "-out=p"]);
     let plan = std::fs::read(folder.path("p")).unwrap();
@@ -98,7 +98,7 @@ impl Drop for Holder {
 }
 
 #[test]
-fn a_locked_state_is_waited_for_as_long_as_asked() {
+fn lock_timeout_is_respected() {
     let folder = folder(
         "terraform {\n  required_providers {\n    awscc = { source = \"hashicorp/awscc\" }\n  }\n}\n\
          provider \"awscc\" {\n  emulator = { delay = \"3s\" }\n}\nresource \"awscc_sqs_queue\" \"slow\" {}\n",
@@ -120,7 +120,7 @@ fn a_locked_state_is_waited_for_as_long_as_asked() {
 
 /// A record lock that a program other than this one holds.
 #[test]
-fn a_record_lock_of_another_program_is_respected() {
+fn record_lock_of_another_program_is_respected() {
     let folder = built();
     let script = "import fcntl, time\nfile = open('terraform.tfstate', 'r+')\nfcntl.lockf(file, fcntl.LOCK_EX)\n\
                   open('held', 'w').close()\ntime.sleep(30)\n";
@@ -143,7 +143,7 @@ fn a_record_lock_of_another_program_is_respected() {
 
 /// No state can keep an infinite number: it must not be reported as recorded when it is not.
 #[test]
-fn infinite_numbers_are_refused_where_the_state_would_keep_them() {
+fn infinite_numbers_are_rejected_in_stored_values() {
     let summary = "Infinite number not allowed";
     for configuration in [
         "output \"a\" {\n  value = 1 / 0\n}\n",
@@ -152,7 +152,7 @@ fn infinite_numbers_are_refused_where_the_state_would_keep_them() {
     ] {
         let folder = folder(configuration);
         for arguments in [&["plan"][..], &["apply", "-auto-approve"]] {
-            refuses(&folder, arguments, summary, "is not zero");
+            refuses(&folder, arguments, summary, "divisor is zero");
         }
     }
     // Found while applying only; what was made by then is kept.

@@ -8,19 +8,19 @@ use des::TdesEde3;
 use des::cipher::{BlockCipherDecrypt, KeyInit};
 use rc2::Rc2;
 
-use super::der::{Der, OBJECT, OCTETS, SEQUENCE};
+use super::{Der, OBJECT, OCTETS, SEQUENCE};
 
 /// Limits the time that a manipulated file can cost.
 const MAXIMUM_ITERATIONS: u32 = 1_000_000;
 
-/// 1.2.840.113549.1.12.1.N, without N.
+/// The prefix of the legacy schemes: 1.2.840.113549.1.12.1.N, without N.
 const LEGACY: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x01];
 /// 1.2.840.113549.1.5.N
 const PBES2: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0D];
 const PBKDF2: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0C];
-/// 1.2.840.113549.2.N, without N.
+/// The prefix of HMAC functions: 1.2.840.113549.2.N, without N.
 const HMAC: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x02];
-/// 2.16.840.1.101.3.4.1.N, without N.
+/// The prefix of AES ciphers: 2.16.840.1.101.3.4.1.N, without N.
 const AES: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01];
 /// 1.2.840.113549.3.7
 const DES_EDE3_CBC: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x03, 0x07];
@@ -37,7 +37,7 @@ const PURPOSE_MAC: u8 = 3;
 
 /// A password in the encodings of the two key derivations.
 pub(super) struct Password {
-    /// UTF-8, for PBES2.
+    /// The password in UTF-8, for PBES2.
     utf8: Vec<u8>,
     /// UTF-16 in big-endian order with a final null character, for the legacy schemes.
     utf16: Vec<u8>,
@@ -65,6 +65,7 @@ impl Password {
         let derived = |purpose: u8, length: usize| {
             derive(&digest::SHA1_FOR_LEGACY_USE_ONLY, &self.utf16, salt, iterations, purpose, length)
         };
+        // The legacy schemes derive the initialization vector as well, instead of storing it.
         let start = derived(PURPOSE_IV, 8)?;
         match name.strip_prefix(LEGACY)? {
             [3] => decrypt_cbc(&TdesEde3::new_from_slice(&derived(PURPOSE_KEY, 24)?).ok()?, &start, sealed),
@@ -90,6 +91,7 @@ impl Password {
         // The optional key length is redundant: the cipher determines it.
         let _ = derivation.number();
         let function = match derivation.inside(SEQUENCE) {
+            // The default of RFC 8018 is left out of the encoding.
             None => pbkdf2::PBKDF2_HMAC_SHA1,
             Some(mut function) => match function.take(OBJECT)?.strip_prefix(HMAC)? {
                 [7] => pbkdf2::PBKDF2_HMAC_SHA1,
@@ -139,6 +141,7 @@ impl Password {
             SHA512 => (&digest::SHA512, hmac::HMAC_SHA512),
             _ => return None,
         };
+        // The MAC uses the legacy derivation even in files that are encrypted with PBES2.
         let key = derive(hash, &self.utf16, salt, iterations, PURPOSE_MAC, hash.output_len())?;
         Some(hmac::verify(&hmac::Key::new(hmac_algorithm, &key), content, mac).is_ok())
     }
@@ -153,6 +156,7 @@ fn derive(
     purpose: u8,
     length: usize,
 ) -> Option<Vec<u8>> {
+    // The lengths come from the file too. Real ones are far shorter.
     if iterations == 0 || iterations > MAXIMUM_ITERATIONS || salt.len() > 1024 || password.len() > 8192 {
         return None;
     }
@@ -201,6 +205,8 @@ fn decrypt_cbc(cipher: &impl BlockCipherDecrypt, start: &[u8], sealed: &[u8]) ->
         opened.extend(block.iter().zip(before).map(|(byte, before)| byte ^ before));
         before = part;
     }
+    // A wrong password shows up here as invalid padding, except for one in about 256 of them: those fail as invalid
+    // DER.
     let padding = *opened.last()?;
     let (rest, end) = opened.split_at_checked(opened.len().checked_sub(usize::from(padding))?)?;
     let is_right = (1..=8).contains(&padding) && end.iter().all(|byte| *byte == padding);

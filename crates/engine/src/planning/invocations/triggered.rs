@@ -7,14 +7,12 @@ use groma_config::ActionTrigger;
 use groma_diagnostics::Diagnostic;
 use groma_plan::{Action, ActionEvent, ActionInstance, Cause, DeferralReason, DeferredInvocation, Mode, Which};
 
-use super::ActionRequests;
-use super::drafting::{InvocationDraft, PlannedInvocations, Verdict, asked, condition};
+use super::{ActionRequests, InvocationDraft, PlannedInvocations, Verdict, ask, asked, condition, draft};
 use crate::action_blocks::{Named, NamedKey, named};
 use crate::evaluation::Evaluation;
 use crate::options::Deferral;
 use crate::planning::event::{Event, Instance, ManagedEvent, Task};
 use crate::planning::inputs::Inputs;
-use crate::planning::invocations::drafting;
 use crate::planning::managed;
 use crate::planning::plan_builder::PlanBuilder;
 use crate::planning::planner::Planner;
@@ -144,7 +142,7 @@ pub(in crate::planning) async fn triggered_invocations(planner: &mut Planner<'_>
             return planner.end(visit, Outcome::Failed);
         }
     }
-    drafting::ask(planner, visit, drafts).await;
+    ask(planner, visit, drafts).await;
 }
 
 /// Returns the invocations around a change that are still to be planned.
@@ -199,7 +197,7 @@ fn triggered_by(planner: &mut Planner<'_>, triggering: &Triggering, drafts: &mut
                 let (block, entry) = (crate::config_graph::narrow(at), crate::config_graph::narrow(entry));
                 let resource = triggering.address.clone();
                 let cause = Cause::Trigger { resource, event: *event, block, entry };
-                drafts.push(drafting::draft(planner, instance.module, &named, cause, left)?);
+                drafts.push(draft(planner, instance.module, &named, cause, left)?);
             }
         }
     }
@@ -212,7 +210,7 @@ pub(in crate::planning) async fn requested_invocations(planner: &mut Planner<'_>
     if requests(planner, visit.module, block, &mut drafts).is_none() {
         return planner.end(visit, Outcome::Failed);
     }
-    drafting::ask(planner, visit, drafts).await;
+    ask(planner, visit, drafts).await;
 }
 
 fn requests(planner: &mut Planner<'_>, module: ModuleId, block: u32, drafts: &mut Vec<InvocationDraft>) -> Option<()> {
@@ -232,7 +230,7 @@ fn requests(planner: &mut Planner<'_>, module: ModuleId, block: u32, drafts: &mu
     };
     for key in keys {
         let named = Named { block, key: NamedKey::Known(key), named_at: None };
-        drafts.push(drafting::draft(planner, module, &named, Cause::Request, None)?);
+        drafts.push(draft(planner, module, &named, Cause::Request, None)?);
     }
     Some(())
 }

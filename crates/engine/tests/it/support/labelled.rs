@@ -47,13 +47,13 @@ fn text(object: &Value, name: &str) -> String {
 /// A provider that knows the label it was configured with.
 fn labelled(world: &World, notes: &Notes) -> Scripted {
     let label: Arc<Mutex<String>> = Arc::default();
-    let told = {
+    let received = {
         let (label, notes) = (Arc::clone(&label), notes.clone());
         move |what: &str, object: &Value| {
             notes.note(format!("{what} {} at {}", text(object, "name"), label.lock().unwrap()));
         }
     };
-    let [read, applied, found, invoked, listed] = std::array::from_fn(|_| told.clone());
+    let [read, applied, found, invoked, listed] = std::array::from_fn(|_| received.clone());
     let object = block([
         ("id", Attribute::computed(Type::String)),
         ("name", Attribute::required(Type::String)),
@@ -139,7 +139,7 @@ pub fn project(main: &str) -> (Project, Notes) {
 
 pub const REQUIRED: &str = "terraform {\n  required_providers {\n    test = { source = \"test/test\" }\n  }\n}\n";
 
-pub const PLACES: &str = r#"
+pub const PROVIDER_INSTANCES: &str = r#"
 variable "places" {
   type    = map(string)
   default = { a = "x", b = "y" }

@@ -325,9 +325,9 @@ impl Planned {
     pub fn uses(&self) -> Vec<String> {
         let sources = &self.run.session().sources;
         let one = |problem: &Diagnostic| {
-            let place = sources.locate(problem.subject?)?;
+            let location = sources.locate(problem.subject?)?;
             let user = problem.address.as_ref().map(|address| format!(" {address}")).unwrap_or_default();
-            Some(format!("{}:{}{user} {}", place.file.name(), place.start.line, problem.origin.as_ref()?))
+            Some(format!("{}:{}{user} {}", location.file.name(), location.start.line, problem.origin.as_ref()?))
         };
         self.diagnostics.iter().filter_map(one).collect()
     }
@@ -336,10 +336,12 @@ impl Planned {
     pub fn said(&self) -> Vec<String> {
         let sources = &self.run.session().sources;
         let one = |problem: &Diagnostic| {
-            let place = problem.subject.and_then(|subject| sources.locate(subject));
-            let place = place.map(|place| format!("{}:{}", place.file.name(), place.start.line)).unwrap_or_default();
+            let location = problem.subject.and_then(|subject| sources.locate(subject));
+            let location = location
+                .map(|location| format!("{}:{}", location.file.name(), location.start.line))
+                .unwrap_or_default();
             let address = problem.address.as_ref().map(ToString::to_string).unwrap_or_default();
-            format!("{address} {place} {}", problem.summary)
+            format!("{address} {location} {}", problem.summary)
         };
         self.diagnostics.iter().map(one).collect()
     }

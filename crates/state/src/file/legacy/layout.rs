@@ -1,8 +1,12 @@
-//! The layout of the formats 1 to 3, their outputs and collections, as the JSON reader sees them.
+//! The shape of state files of versions 1 to 3, and the addresses in them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use groma_address::{
+    DEFAULT_PROVIDER_HOST, InstanceKey, Mode, ModuleInstance, ModulePath, Name, ProviderAddress, ProviderConfig,
+    Resource, is_identifier,
+};
 use groma_value::{Type, json};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -60,11 +64,13 @@ pub(super) fn name_maps(flat: &mut BTreeMap<String, String>) {
     let prefixes: Vec<String> = flat
         .keys()
         .filter_map(|key| key.strip_suffix('#'))
+        // The count of the object as a whole has no dot before it.
         .filter(|prefix| prefix.ends_with('.'))
         .map(Into::into)
         .collect();
     for prefix in prefixes {
         let names = element_names(flat, &prefix);
+        // Numeric names are the indexes of a list or the hashes of a set, which keep their count.
         if !names.is_empty() && names.iter().all(|name| is_index(name)) {
             continue;
         }
@@ -98,6 +104,7 @@ struct Described<'a> {
 pub(super) fn upgrade(name: &str, output: &str) -> Outcome<OutputValue> {
     let (value, sensitive) = match serde_json::from_str::<Described<'_>>(output) {
         Ok(described) => (described.value.get(), described.sensitive.unwrap_or_default()),
+        // Format 1 stored outputs as bare strings.
         Err(_) if output.starts_with('"') => (output, false),
         Err(_) => return Err(UpgradeError::NoValue(name.to_owned())),
     };
@@ -112,6 +119,7 @@ fn collected(ty: &Type) -> Type {
     match ty {
         Type::Tuple(elements) => match elements.split_first() {
             Some((first, rest)) if rest.iter().all(|other| other == first) => Type::list(collected(first)),
+            // Mixed elements cannot come from these formats, so their type stays as it is.
             _ => ty.clone(),
         },
         Type::Object(object) => {
@@ -123,4 +131,76 @@ fn collected(ty: &Type) -> Type {
         }
         _ => ty.clone(),
     }
+}
+
+/// The key of an entry: `aws_instance.web`, `aws_instance.web.3`, `data.aws_ami.linux`, `data.aws_ami.linux.0`.
+pub(super) struct Key {
+    pub resource: Resource,
+    pub instance: InstanceKey,
+}
+
+impl Key {
+    pub fn parse(text: &str) -> Outcome<Self> {
+        let unknown = || UpgradeError::UnknownKey(text.to_owned());
+        let parts: Vec<&str> = text.split('.').collect();
+        let (mode, parts) = match &*parts {
+            // Two parts are a resource type that is called "data".
+            ["data", rest @ ..] if rest.len() > 1 => (Mode::Data, rest),
+            all => (Mode::Managed, all),
+        };
+        let (type_name, name, instance) = match parts {
+            [type_name, name] => (type_name, name, InstanceKey::None),
+            [type_name, name, index] => (type_name, name, InstanceKey::Int(index.parse().map_err(|_| unknown())?)),
+            _ => return Err(unknown()),
+        };
+        if !is_identifier(type_name) || !is_identifier(name) {
+            // An entry with an invalid name could never be declared or addressed again.
+            return Err(unknown());
+        }
+        Ok(Self { resource: Resource { mode, type_name: (*type_name).into(), name: (*name).into() }, instance })
+    }
+}
+
+/// The provider configuration that an entry in `module` names: from the root on, or by its name and alias in that module;
+/// where it names none, that of its resource type. None where it can be neither.
+pub(super) fn provider_of(named: &str, module: &ModuleInstance, type_name: &str) -> Option<ProviderConfig> {
+    if named.contains("provider.") {
+        return parse_legacy_provider(named);
+    }
+    let (local, alias) = match named.split_once('.') {
+        _ if named.is_empty() => (type_name.split_once('_').map_or(type_name, |(first, _)| first), None),
+        Some((local, alias)) => (local, Some(alias)),
+        None => (named, None),
+    };
+    configuration(module.path(), local, alias)
+}
+
+/// `provider.aws`, `provider.aws.west`, `module.m.provider.aws`: as Terraform 0.11 and 0.12 wrote provider configurations.
+pub(in super::super) fn parse_legacy_provider(text: &str) -> Option<ProviderConfig> {
+    let mut parts = text.split('.');
+    let mut module = ModulePath::root();
+    loop {
+        match parts.next()? {
+            "module" => module = module.child(&Name::from(parts.next().filter(|name| is_identifier(name))?)),
+            "provider" => break,
+            _ => return None,
+        }
+    }
+    let (local, alias) = (parts.next()?, parts.next());
+    // More parts than an alias mean that the text is something else.
+    parts.next().is_none().then_some(())?;
+    configuration(module, local, alias)
+}
+
+/// These versions knew providers by their last name only: a hyphen replaces the namespace, which is not known yet.
+fn configuration(module: ModulePath, local: &str, alias: Option<&str>) -> Option<ProviderConfig> {
+    if !is_identifier(local) || !alias.is_none_or(is_identifier) {
+        return None;
+    }
+    let provider = match local {
+        "terraform" => ProviderAddress::builtin_terraform(),
+        // Terraform 0.13 resolves the hyphen when it knows the configuration.
+        _ => ProviderAddress::parse(&format!("-/{local}"), DEFAULT_PROVIDER_HOST).ok()?,
+    };
+    Some(ProviderConfig { module, provider, alias: alias.map(Name::from), key: InstanceKey::None })
 }

@@ -4,7 +4,6 @@
 //! What these formats held of an object stays a flat map of texts, because only its provider can make values of it. What
 //! depended on the omitted parts: the next plan detects it again.
 
-mod address;
 mod layout;
 
 use std::collections::BTreeMap;
@@ -13,12 +12,12 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, ModuleInstance, ProviderConfig, ResourceInstance, is_identifier};
 use thiserror::Error;
 
-use self::address::Key;
-pub(super) use self::address::parse_legacy_provider;
 use self::layout::{FileLayout, InstanceLayout, ModuleLayout, ResourceLayout};
 use crate::error::{StateError, StateErrorKind};
 use crate::model::State;
 use crate::object::{AttributesJson, DeposedKey, ForeignKeys, ObjectRecord, ObjectStatus};
+use layout::Key;
+pub(super) use layout::parse_legacy_provider;
 
 /// The formats that are read here.
 pub(super) const LEGACY_VERSIONS: std::ops::RangeInclusive<u64> = 1..=3;
@@ -84,6 +83,7 @@ impl Upgrade {
 
     fn module(&mut self, layout: ModuleLayout<'_>) -> Outcome<()> {
         let module = self.module_address(layout.path.as_deref().unwrap_or_default())?;
+        // Each entry is an instance; instances of one resource are separate entries.
         for (key, resource) in layout.resources.unwrap_or_default() {
             self.resource(&module, &key, resource)?;
         }
@@ -113,7 +113,7 @@ impl Upgrade {
     fn resource(&mut self, module: &ModuleInstance, key: &str, layout: ResourceLayout<'_>) -> Outcome<()> {
         let Key { resource, instance } = Key::parse(key)?;
         let named = layout.provider.as_deref().unwrap_or_default();
-        let provider = address::provider_of(named, module, &resource.type_name)
+        let provider = layout::provider_of(named, module, &resource.type_name)
             .ok_or_else(|| UpgradeError::NoProvider { resource: key.to_owned(), provider: named.to_owned() })?;
         let address = ResourceInstance { module: module.clone(), resource, key: instance };
         let resource = address.abs_resource();
@@ -127,6 +127,7 @@ impl Upgrade {
         let tainted = layout.tainted.filter(|_| self.version == 1).unwrap_or_default();
         let marked = tainted.into_iter().map(|layout| InstanceLayout { tainted: Some(true), ..layout });
         for (position, layout) in layout.deposed.unwrap_or_default().into_iter().chain(marked).enumerate() {
+            // The old formats had no keys for deposed objects, and the position is unique within the instance.
             let key = DeposedKey::new(&format!("{:08x}", position + 1));
             self.object(&address, key.as_ref(), &provider, &layout)?;
         }
@@ -166,6 +167,7 @@ impl Upgrade {
     /// The flat map of texts; none where nothing at all is known of the object.
     fn attributes(&self, layout: &InstanceLayout<'_>) -> Option<BTreeMap<String, String>> {
         let mut flat = layout.attributes.clone();
+        // Format 3 already names the counts of maps as the SDK does today.
         if self.version < 3
             && let Some(flat) = &mut flat
         {
@@ -174,6 +176,7 @@ impl Upgrade {
         let id = layout.id.as_deref().unwrap_or_default();
         if !id.is_empty() {
             let kept = flat.get_or_insert_default().entry("id".to_owned()).or_default();
+            // The ID of the instance was authoritative; some providers did not repeat it in the attributes.
             if kept.is_empty() {
                 id.clone_into(kept);
             }
@@ -197,6 +200,7 @@ fn converted_by_serde(layout: &InstanceLayout<'_>) -> (u64, Vec<u8>) {
         // A library of another language may have written a fraction; what it meant is the whole number.
         kept => kept.as_u64().or_else(|| kept.as_f64().filter(|kept| *kept >= 0.0).map(|kept| kept as u64)),
     });
+    // The version has a field of its own today, and would otherwise be stored twice.
     if version.is_some() {
         notes.remove(SCHEMA_VERSION);
     }

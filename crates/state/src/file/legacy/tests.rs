@@ -34,14 +34,14 @@ fn files_of_the_formats_1_to_3_are_read_as_terraform_reads_them() {
 }
 
 #[test]
-fn what_was_upgraded_is_written_back_as_it_is() {
+fn upgraded_state_is_written_back_unchanged() {
     for (_, upgraded) in FILES {
         assert_eq!(text(read(upgraded.as_bytes()).unwrap()), upgraded.trim_end().to_owned() + "\n");
     }
 }
 
 #[test]
-fn the_texts_of_an_object_become_values_once_its_type_is_known() {
+fn flat_attributes_become_values_once_the_type_is_known() {
     use groma_value::{Type, Value};
     let state = read(FILES[1].0.as_bytes()).unwrap();
     let lion = state.object(&"zoo_animal.lion".parse().unwrap(), None).unwrap();
@@ -57,7 +57,7 @@ fn the_texts_of_an_object_become_values_once_its_type_is_known() {
 }
 
 #[test]
-fn what_format_1_had_to_destroy_is_not_forgotten() {
+fn tainted_and_deposed_objects_of_format_1_are_kept() {
     let file = r#"{"version":1,"modules":[{"resources":{"zoo_animal.lion":{"tainted":[{"id":"a"}],"deposed":[{"id":"b"}]}}}]}"#;
     let state = read(file.as_bytes()).unwrap();
     let lion = state.get(&"zoo_animal.lion".parse().unwrap()).unwrap();
@@ -102,7 +102,7 @@ fn terraform_0_12_named_providers_by_their_last_name() {
 }
 
 #[test]
-fn what_cannot_be_upgraded_is_named() {
+fn object_that_cannot_be_upgraded_is_named() {
     let one = r#"{"primary":{"id":"a"}}"#;
     for key in ["zoo_animal", "zoo_animal.lion.x", "zoo_animal.lion.-1", "zoo_animal.lion.0.1", "data.a.b.0.1", "a.1b"]
     {
@@ -119,7 +119,7 @@ fn what_cannot_be_upgraded_is_named() {
 }
 
 #[test]
-fn what_is_no_file_of_these_formats_is_told_without_its_values() {
+fn invalid_legacy_file_is_reported_without_its_values() {
     let wrong = with_resource("a.b", r#"{"primary":{"id":"x","attributes":"s3cret"}}"#);
     let error = read(wrong.as_bytes()).unwrap_err();
     assert_eq!(&*error.summary, "Invalid state file format");

@@ -9,14 +9,14 @@ use groma_address::{
 };
 use serde_json::value::RawValue;
 
-use super::dependencies::Known;
+use super::object::Known;
 use super::object::Objects;
 use super::values::{check_results, outputs};
 use crate::error::StateError;
 use crate::file::layout::{CheckLayout, FileParts, InstanceLayout, OutputsLayout, Refused, ResourceLayout};
 use crate::file::legacy::parse_legacy_provider;
-use crate::file::problem::{KeyProblem, ObjectProblem};
 use crate::file::refusal::{INVALID, INVALID_INSTANCE, RESTORE};
+use crate::file::refusal::{KeyProblem, ObjectProblem};
 use crate::model::State;
 use crate::object::DeposedKey;
 

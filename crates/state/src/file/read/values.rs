@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::error::StateError;
 use crate::file::layout::{CheckLayout, CheckedObjectLayout, OutputLayout, OutputsLayout};
 use crate::file::paths;
-use crate::file::problem::PathsProblem;
+use crate::file::refusal::PathsProblem;
 use crate::file::refusal::{RESTORE, wrong_types};
 use crate::model::{CheckResult, CheckStatus, CheckedObject, OutputValue};
 

@@ -73,7 +73,7 @@ fn object_that_the_killed_run_recorded_twice_is_kept_as_deposed_once() {
 }
 
 #[test]
-fn an_object_that_somebody_took_out_in_between_stays_out_with_a_warning() {
+fn object_removed_from_the_state_in_between_stays_removed_with_a_warning() {
     let killed = killed_before_terraform();
     terraform_runs(killed.path(), |state| {
         state.remove(&address("x.changed"), None);
@@ -118,7 +118,7 @@ fn a_journal_of_another_lineage_is_kept_but_not_used() {
 }
 
 #[test]
-fn calls_under_way_for_another_lineage_are_not_asked_after() {
+fn in_flight_calls_of_another_lineage_are_not_requested_again() {
     for noted in [false, true] {
         let directory = folder_with(&[("x.y", "a")]);
         let killed = killed_after(directory.path(), |store, state| {

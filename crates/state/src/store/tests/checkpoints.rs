@@ -23,7 +23,7 @@ fn journal_of(directory: &Path) -> Vec<u8> {
     fs::read(paths(directory).journal()).unwrap()
 }
 
-fn is_settled(directory: &Path, results: usize) -> bool {
+fn has_results(directory: &Path, results: usize) -> bool {
     recover(&journal_of(directory)).unwrap().is_some_and(|found| found.resolved == results)
 }
 
@@ -47,7 +47,7 @@ fn first_result_of_the_first_run_is_in_the_state_file_at_once() {
 }
 
 #[test]
-fn results_get_into_the_state_file_while_the_run_goes_on() {
+fn results_reach_the_state_file_during_the_run() {
     let directory = folder_with(&[("x.old", "old")]);
     let (mut store, opened) = open(directory.path());
     store.lag = Duration::from_millis(10);
@@ -77,7 +77,7 @@ fn killed_after_a_checkpoint() -> TempDir {
     store.lag = Duration::from_millis(10);
     let journal = store.begin_run(&mut opened.state.unwrap()).unwrap();
     create(&journal, "x.new", "n");
-    until(|| is_settled(directory.path(), 1));
+    until(|| has_results(directory.path(), 1));
     // The next checkpoint is far away: what follows is in the journal alone.
     store.end_checkpoints();
     create(&journal, "x.later", "l");
@@ -96,7 +96,7 @@ fn run_killed_after_a_checkpoint_is_taken_up() {
 }
 
 #[test]
-fn what_terraform_removes_after_a_checkpoint_stays_out() {
+fn object_that_terraform_removes_after_a_checkpoint_stays_removed() {
     let killed = killed_after_a_checkpoint();
     terraform_runs(killed.path(), |state| {
         state.remove(&address("x.new"), None);
@@ -130,7 +130,7 @@ fn checkpoint_that_was_killed_at_any_byte_is_completed() {
 }
 
 #[test]
-fn file_that_somebody_else_wrote_gets_no_checkpoint() {
+fn file_of_another_writer_gets_no_checkpoint() {
     let directory = folder_with(&[("x.old", "old")]);
     let (mut store, opened) = open(directory.path());
     store.lag = Duration::from_millis(10);

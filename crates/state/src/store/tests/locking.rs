@@ -4,7 +4,7 @@ use super::*;
 use crate::error::StateErrorKind;
 
 #[test]
-fn two_runs_exclude_each_other_and_the_second_says_who_holds_the_lock() {
+fn two_runs_exclude_each_other_and_the_second_names_the_lock_holder() {
     let directory = folder_with(&[]);
     let (store, _) = open(directory.path());
     let error = open_error(directory.path());
@@ -32,7 +32,7 @@ fn the_lock_is_waited_for_and_the_wait_can_be_interrupted() {
 }
 
 #[test]
-fn two_changing_runs_without_the_lock_are_still_told_apart() {
+fn two_changing_runs_without_the_lock_are_detected() {
     let directory = folder_with(&[]);
     let unlocked = || LocalStore::open(paths(directory.path()), VERSION, &Locking::Off, &|| true).unwrap();
     let ((mut one, first), (mut other, second)) = (unlocked(), unlocked());
@@ -48,7 +48,7 @@ fn two_changing_runs_without_the_lock_are_still_told_apart() {
 }
 
 #[test]
-fn a_file_that_was_replaced_meanwhile_is_not_written_over() {
+fn replaced_file_is_not_overwritten() {
     let directory = folder_with(&[("x.y", "a")]);
     let (mut store, opened) = open(directory.path());
     let mut state = opened.state.unwrap();
@@ -84,7 +84,7 @@ fn reader_waits_until_a_content_is_written_as_a_whole() {
 }
 
 #[test]
-fn reader_takes_nothing_of_a_run_at_work_for_that_of_a_killed_one() {
+fn reader_distinguishes_a_running_from_a_killed_run() {
     let directory = folder_with(&[("x.a", "a")]);
     let (mut store, opened) = open(directory.path());
     let journal = store.begin_run(&mut opened.state.unwrap()).unwrap();

@@ -2,15 +2,12 @@
 
 mod between;
 mod checkpoints;
-mod damage;
 mod killed;
 mod locking;
 mod remote;
 mod saving;
 mod sealed;
 #[cfg(unix)]
-mod streams;
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

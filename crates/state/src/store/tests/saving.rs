@@ -1,7 +1,11 @@
 //! States of runs that come to their end.
 
+use std::io::Read;
+use std::process::Command;
+
 use super::*;
 use crate::error::StateErrorKind;
+use crate::store::write_whole;
 
 #[test]
 fn the_first_state_is_written_with_serial_one_and_nothing_else_is_left() {
@@ -110,7 +114,7 @@ fn another_file_can_be_written_than_read() {
 }
 
 #[test]
-fn a_folder_in_place_of_the_file_is_an_error_with_advice() {
+fn directory_instead_of_the_file_is_an_error_with_advice() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(state_file(directory.path())).unwrap();
     let error = open_error(directory.path());
@@ -125,7 +129,7 @@ fn a_damaged_file_without_journal_is_named_with_advice() {
 }
 
 #[test]
-fn what_a_killed_process_left_of_a_backup_is_removed_by_the_next_one() {
+fn partial_backup_of_a_killed_process_is_removed() {
     let directory = folder_with(&[("x.a", "a")]);
     let left = directory.path().join(".terraform.tfstate.tmp");
     for backup in [Backup::New, Backup::At(directory.path().join("terraform.tfstate.backup"))] {
@@ -175,4 +179,68 @@ fn state_with_the_largest_serial_is_not_followed_by_a_smaller_one() {
     }
     drop(store);
     assert_eq!(on_disk(directory.path()).serial, u64::MAX);
+}
+
+/// A named pipe in `directory`.
+fn pipe(directory: &Path) -> std::path::PathBuf {
+    let path = directory.join("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path
+}
+
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::symlink_metadata(path).unwrap().file_type().is_fifo()
+}
+
+/// What the reader of a pipe gets while `write` writes to it.
+fn read_while<T>(pipe: &Path, write: impl FnOnce() -> T) -> (Vec<u8>, T) {
+    let path = pipe.to_owned();
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        fs::File::open(path).unwrap().read_to_end(&mut bytes).unwrap();
+        bytes
+    });
+    let written = write();
+    (reader.join().unwrap(), written)
+}
+
+#[test]
+fn a_pipe_is_written_to_and_stays_a_pipe() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = pipe(directory.path());
+    let (read, written) = read_while(&pipe, || write_whole(&pipe, b"plan"));
+    written.unwrap();
+    assert_eq!(read, b"plan");
+    assert!(is_pipe(&pipe));
+    assert_eq!(names(directory.path()), ["pipe"]);
+}
+
+#[test]
+fn a_backup_may_go_into_a_pipe() {
+    let directory = folder_with(&[("x.y", "a")]);
+    let before = fs::read(state_file(directory.path())).unwrap();
+    let pipe = pipe(directory.path());
+    let paths = paths(directory.path()).with_backup(Backup::At(pipe.clone()));
+    let (mut store, opened) = LocalStore::open(paths, VERSION, &request(Duration::ZERO), &|| true).unwrap();
+    let mut state = opened.state.unwrap();
+    state.outputs.clear();
+    state.lineage = "another".to_owned();
+    let (backup, saved) = read_while(&pipe, || store.save(&mut state));
+    saved.unwrap();
+    assert_eq!(backup, before);
+    assert!(is_pipe(&pipe));
+}
+
+#[test]
+fn a_state_is_not_kept_in_a_pipe() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = pipe(directory.path());
+    let paths = paths(directory.path()).writing_to(&pipe);
+    let opened = LocalStore::open(paths, VERSION, &request(Duration::ZERO), &|| true);
+    let error = opened.map(|_| ()).unwrap_err();
+    assert_eq!(error.kind, StateErrorKind::Unsupported);
+    assert!(error.detail.contains("Name a regular file"), "{error}");
+    assert!(is_pipe(&pipe));
+    assert_eq!(names(directory.path()), ["pipe"]);
 }

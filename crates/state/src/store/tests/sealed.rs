@@ -132,7 +132,7 @@ fn a_state_whose_envelope_is_of_another_one_is_refused() {
 }
 
 #[test]
-fn a_state_in_clear_is_sealed_by_the_next_writing_backup_included() {
+fn plaintext_state_and_its_backup_are_encrypted_by_the_next_write() {
     let directory = tempfile::tempdir().unwrap();
     add(directory.path(), None, "x.one");
     assert_eq!(in_clear(directory.path()), ["terraform.tfstate"]);
@@ -192,7 +192,7 @@ fn the_journal_of_a_killed_run_is_sealed_and_taken_up() {
 }
 
 #[test]
-fn sealing_may_begin_and_end_while_calls_are_under_way() {
+fn encryption_may_begin_and_end_while_calls_are_in_flight() {
     let directory = tempfile::tempdir().unwrap();
     let in_clear_first = killed(directory.path(), None, "x.one");
     let mut folder = in_clear_first;
