@@ -274,7 +274,7 @@ impl Inner {
             .map_err(|name| AwsError::Setting(format!("the header {name} contains invalid characters")))?;
         let mut sent = HttpRequest::new(request.method.clone(), url);
         sent.headers = headers;
-        sent.body.clone_from(&request.body);
+        sent.body = request.body.clone();
         sent.limit = request.limit;
         Ok((sent, region))
     }

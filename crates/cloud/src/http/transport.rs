@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::{Client, Method, StatusCode, Url};
 
@@ -37,8 +38,8 @@ pub struct HttpRequest {
     pub url: Url,
     /// The headers; the transport adds `User-Agent` if it is missing.
     pub headers: HeaderMap,
-    /// The body; empty for none.
-    pub body: Vec<u8>,
+    /// The body; empty for none. Copies share it.
+    pub body: Bytes,
     /// The maximum size of the response body in bytes.
     pub limit: u64,
 }
@@ -60,7 +61,7 @@ impl HttpRequest {
 
     /// Creates a request without headers and body.
     pub fn new(method: Method, url: Url) -> Self {
-        Self { method, url, headers: HeaderMap::new(), body: Vec::new(), limit: Self::LIMIT }
+        Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), limit: Self::LIMIT }
     }
 }
 
