@@ -5,3 +5,5 @@ pub(crate) mod http;
 pub(crate) mod inmem;
 pub(crate) mod pg;
 mod requests;
+pub(crate) mod s3;
+mod xml;

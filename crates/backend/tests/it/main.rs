@@ -1,0 +1,10 @@
+//! The stores against servers on loopback. Where a server is not installed, its tests say so and pass.
+
+#![allow(clippy::unwrap_used)]
+
+mod proxy;
+mod s3;
+mod s3_faults;
+mod server;
+mod store;
+mod web;
