@@ -31,6 +31,7 @@ impl std::fmt::Debug for BackendType {
 /// All remote backend types, by name.
 const TYPES: &[BackendType] = &[
     stores::consul::TYPE,
+    stores::gcs::TYPE,
     stores::http::TYPE,
     stores::inmem::TYPE,
     stores::pg::TYPE,

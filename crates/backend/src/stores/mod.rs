@@ -1,9 +1,11 @@
 //! The stores, one file or directory each.
 
 pub(crate) mod consul;
+pub(crate) mod gcs;
 pub(crate) mod http;
 pub(crate) mod inmem;
 pub(crate) mod pg;
 mod requests;
 pub(crate) mod s3;
+mod token_errors;
 mod xml;

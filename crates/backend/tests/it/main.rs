@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod gcs;
 mod proxy;
 mod s3;
 mod s3_faults;
 mod server;
 mod store;
+mod terraform;
 mod web;
