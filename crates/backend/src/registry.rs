@@ -30,6 +30,7 @@ impl std::fmt::Debug for BackendType {
 
 /// All remote backend types, by name.
 const TYPES: &[BackendType] = &[
+    stores::azurerm::TYPE,
     stores::consul::TYPE,
     stores::gcs::TYPE,
     stores::http::TYPE,

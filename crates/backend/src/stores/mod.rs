@@ -1,5 +1,6 @@
 //! The stores, one file or directory each.
 
+pub(crate) mod azurerm;
 pub(crate) mod consul;
 pub(crate) mod gcs;
 pub(crate) mod http;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod azurerm;
 mod gcs;
 mod proxy;
 mod s3;
