@@ -35,6 +35,7 @@ const TYPES: &[BackendType] = &[
     stores::gcs::TYPE,
     stores::http::TYPE,
     stores::inmem::TYPE,
+    stores::kubernetes::TYPE,
     stores::pg::TYPE,
     stores::s3::TYPE,
 ];

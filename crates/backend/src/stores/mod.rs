@@ -5,6 +5,7 @@ pub(crate) mod consul;
 pub(crate) mod gcs;
 pub(crate) mod http;
 pub(crate) mod inmem;
+pub(crate) mod kubernetes;
 pub(crate) mod pg;
 mod requests;
 pub(crate) mod s3;

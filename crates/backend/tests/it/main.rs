@@ -4,6 +4,8 @@
 
 mod azurerm;
 mod gcs;
+mod kubernetes;
+mod kubernetes_server;
 mod proxy;
 mod s3;
 mod s3_faults;
