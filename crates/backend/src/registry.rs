@@ -37,6 +37,7 @@ const TYPES: &[BackendType] = &[
     stores::inmem::TYPE,
     stores::kubernetes::TYPE,
     stores::pg::TYPE,
+    stores::remote::TYPE,
     stores::s3::TYPE,
 ];
 

@@ -7,6 +7,7 @@ pub(crate) mod http;
 pub(crate) mod inmem;
 pub(crate) mod kubernetes;
 pub(crate) mod pg;
+pub(crate) mod remote;
 mod requests;
 pub(crate) mod s3;
 mod token_errors;

@@ -7,6 +7,7 @@ mod gcs;
 mod kubernetes;
 mod kubernetes_server;
 mod proxy;
+mod remote;
 mod s3;
 mod s3_faults;
 mod server;
