@@ -36,6 +36,7 @@ const TYPES: &[BackendType] = &[
     stores::http::TYPE,
     stores::inmem::TYPE,
     stores::kubernetes::TYPE,
+    stores::oci::TYPE,
     stores::pg::TYPE,
     stores::remote::TYPE,
     stores::s3::TYPE,

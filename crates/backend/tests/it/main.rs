@@ -6,6 +6,7 @@ mod azurerm;
 mod gcs;
 mod kubernetes;
 mod kubernetes_server;
+mod oci;
 mod proxy;
 mod remote;
 mod s3;
