@@ -32,6 +32,7 @@ impl std::fmt::Debug for BackendType {
 const TYPES: &[BackendType] = &[
     stores::azurerm::TYPE,
     stores::consul::TYPE,
+    stores::cos::TYPE,
     stores::gcs::TYPE,
     stores::http::TYPE,
     stores::inmem::TYPE,

@@ -2,6 +2,7 @@
 
 pub(crate) mod azurerm;
 pub(crate) mod consul;
+pub(crate) mod cos;
 pub(crate) mod gcs;
 pub(crate) mod http;
 pub(crate) mod inmem;
