@@ -7,4 +7,5 @@ mod http_server;
 mod migration;
 mod postgres;
 mod project;
+mod s3;
 mod web;
