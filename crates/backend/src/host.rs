@@ -5,40 +5,36 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-type ReadVariable = dyn Fn(&str) -> Option<String> + Send + Sync;
-
-/// Reads environment variables through a function, so that only the command line touches those of the process.
-#[derive(Clone)]
-pub struct Environment(Arc<ReadVariable>);
+/// A snapshot of environment variables, so that only the command line touches those of the process.
+#[derive(Clone, Default)]
+pub struct Environment(Arc<BTreeMap<String, String>>);
 
 impl Environment {
-    /// Creates an environment that looks variables up with `read`.
-    pub fn new(read: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(read))
-    }
-
-    /// Creates an environment of fixed variables.
+    /// Creates an environment of these variables.
     pub fn of<K: Into<String>, V: Into<String>>(variables: impl IntoIterator<Item = (K, V)>) -> Self {
-        let variables: BTreeMap<String, String> =
-            variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Self::new(move |name| variables.get(name).cloned())
+        Self(Arc::new(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()))
     }
 
     /// Returns the value of a variable; `None` if it is unset or empty.
     pub fn get(&self, name: &str) -> Option<String> {
-        (self.0)(name).filter(|value| !value.is_empty())
+        self.0.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
     /// Returns the first of `names` that is set, with its value.
     pub fn first(&self, names: &[&'static str]) -> Option<(&'static str, String)> {
         names.iter().find_map(|name| Some((*name, self.get(name)?)))
     }
-}
 
-impl Default for Environment {
-    /// An environment without variables.
-    fn default() -> Self {
-        Self::new(|_| None)
+    /// Returns a copy in which these variables are set unless they are set already.
+    pub(crate) fn with_missing(&self, variables: Vec<(&'static str, String)>) -> Self {
+        let missing = variables.into_iter().filter(|(name, _)| self.get(name).is_none());
+        let missing: Vec<_> = missing.map(|(name, value)| (name.to_owned(), value)).collect();
+        Self::of(self.0.iter().map(|(name, value)| (name.clone(), value.clone())).chain(missing))
+    }
+
+    /// Returns the environment for clients of clouds.
+    pub(crate) fn for_clouds(&self) -> groma_cloud::Environment {
+        self.0.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 }
 

@@ -29,7 +29,19 @@ impl std::fmt::Debug for BackendType {
 }
 
 /// All remote backend types, by name.
-const TYPES: &[BackendType] = &[stores::consul::TYPE, stores::http::TYPE, stores::inmem::TYPE, stores::pg::TYPE];
+const TYPES: &[BackendType] = &[
+    stores::azurerm::TYPE,
+    stores::consul::TYPE,
+    stores::cos::TYPE,
+    stores::gcs::TYPE,
+    stores::http::TYPE,
+    stores::inmem::TYPE,
+    stores::kubernetes::TYPE,
+    stores::oci::TYPE,
+    stores::pg::TYPE,
+    stores::remote::TYPE,
+    stores::s3::TYPE,
+];
 
 /// Returns the remote backend type with this name. The local backend is not one.
 pub fn find(name: &str) -> Option<&'static BackendType> {

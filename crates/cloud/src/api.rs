@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use bytes::Bytes;
 use serde_json::Value as Json;
 
 use crate::environment::Environment;
@@ -98,17 +99,19 @@ impl ApiClient {
 /// A request to an API. Not `Debug`, because headers and body may contain secrets.
 #[derive(Clone)]
 pub struct ApiRequest {
-    method: Method,
+    pub(crate) method: Method,
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
-    body: Vec<u8>,
+    pub(crate) body: Bytes,
     attempts: u32,
+    limit: u64,
 }
 
 impl ApiRequest {
     /// Creates a request without a body.
     pub fn new(method: Method, url: impl Into<String>) -> Self {
-        Self { method, url: url.into(), headers: Vec::new(), body: Vec::new(), attempts: ATTEMPTS }
+        let limit = HttpRequest::LIMIT;
+        Self { method, url: url.into(), headers: Vec::new(), body: Bytes::new(), attempts: ATTEMPTS, limit }
     }
 
     /// Creates a `GET` request.
@@ -119,7 +122,7 @@ impl ApiRequest {
     /// Creates a request with a JSON body.
     pub fn json(method: Method, url: impl Into<String>, body: &Json) -> Self {
         let request = Self::new(method, url).with_header("content-type", "application/json");
-        Self { body: body.to_string().into_bytes(), ..request }
+        request.with_body(body.to_string())
     }
 
     /// Creates a `POST` request with a URL-encoded form.
@@ -128,7 +131,7 @@ impl ApiRequest {
         let fields: Vec<String> =
             fields.iter().map(|(name, value)| format!("{}={}", url_encoded(name), url_encoded(value))).collect();
         let request = Self::new(Method::POST, url).with_header("content-type", "application/x-www-form-urlencoded");
-        Self { body: fields.join("&").into_bytes(), ..request }
+        request.with_body(fields.join("&"))
     }
 
     /// Adds a header; repeated names are sent repeatedly.
@@ -136,6 +139,24 @@ impl ApiRequest {
     pub fn with_header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
+    }
+
+    /// Replaces the URL.
+    #[must_use]
+    pub fn with_url(self, url: impl Into<String>) -> Self {
+        Self { url: url.into(), ..self }
+    }
+
+    /// Sets the body.
+    #[must_use]
+    pub fn with_body(self, body: impl Into<Bytes>) -> Self {
+        Self { body: body.into(), ..self }
+    }
+
+    /// Limits the size of the response body in bytes.
+    #[must_use]
+    pub fn with_limit(self, limit: u64) -> Self {
+        Self { limit, ..self }
     }
 
     /// Adds the header of a bearer token.
@@ -164,7 +185,8 @@ impl ApiRequest {
             })?;
             request.headers.append(name, value);
         }
-        request.body.clone_from(&self.body);
+        request.body = self.body.clone();
+        request.limit = self.limit;
         Ok(request)
     }
 }

@@ -3,6 +3,7 @@
 //! [`aws::AwsClient`] sends signed requests to any service of AWS, or to a compatible one.
 //! [`google::GoogleCredentials`] and [`azure::AzureCredentials`] provide access tokens, and [`api::ApiClient`] sends
 //! requests with them.
+//! [`oracle::OracleCredentials`] and [`tencent::TencentCredentials`] sign requests.
 //! Requests run on a thread of this crate ([`background`]), so that callers need no async runtime of their own.
 
 pub mod api;
@@ -15,8 +16,10 @@ mod error;
 pub mod google;
 pub mod http;
 mod jwt;
+pub mod oracle;
 pub mod retry;
 mod secret;
+pub mod tencent;
 
 pub use environment::Environment;
 pub use error::TokenError;

@@ -116,6 +116,7 @@ fn settings(arguments: &ArgumentValues, environment: Environment) -> AzureSettin
             token_file: text("oidc_token_file_path"),
             request_url: text("oidc_request_url"),
             request_token: secret("oidc_request_token"),
+            service_connection: None,
         },
         methods: AuthenticationMethods {
             oidc: flag("use_oidc"),

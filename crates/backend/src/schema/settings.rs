@@ -140,6 +140,11 @@ impl Settings {
         self.entry(name)?.value.as_str().filter(|text| !text.is_empty())
     }
 
+    /// Whether a string is set to nothing: `name = ""`.
+    pub fn is_empty_text(&self, name: &str) -> bool {
+        self.entry(name).is_some_and(|entry| entry.value.as_str() == Some(""))
+    }
+
     /// Returns a required string, which [`BackendSchema::resolve`] has checked; empty otherwise.
     pub fn required(&self, name: &str) -> &str {
         self.text(name).unwrap_or_default()

@@ -1,7 +1,16 @@
 //! The stores, one file or directory each.
 
+pub(crate) mod azurerm;
 pub(crate) mod consul;
+pub(crate) mod cos;
+pub(crate) mod gcs;
 pub(crate) mod http;
 pub(crate) mod inmem;
+pub(crate) mod kubernetes;
+pub(crate) mod oci;
 pub(crate) mod pg;
+pub(crate) mod remote;
 mod requests;
+pub(crate) mod s3;
+mod token_errors;
+mod xml;

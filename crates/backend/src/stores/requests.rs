@@ -76,26 +76,42 @@ impl Response {
 /// # Errors
 /// Certificates or keys are invalid; `argument` of the error says which.
 pub(super) fn client(host: &Host, tls: &TlsSettings, arguments: TlsArguments) -> Result<Client, StoreError> {
-    let invalid = |argument: &str, problem: reqwest::Error| StoreError::InvalidArgument {
-        argument: argument.to_owned(),
-        reason: innermost(&problem),
-    };
+    build(builder(host, tls, arguments)?, arguments)
+}
+
+/// Prepares a client that needs further settings before [`build`].
+///
+/// # Errors
+/// As for [`client`].
+pub(super) fn builder(host: &Host, tls: &TlsSettings, arguments: TlsArguments) -> Result<ClientBuilder, StoreError> {
     let mut builder = ClientBuilder::new().connect_timeout(SILENCE).read_timeout(SILENCE);
     if !host.user_agent.is_empty() {
         builder = builder.user_agent(&host.user_agent);
     }
     if let Some(pem) = &tls.authorities {
         let certificates =
-            Certificate::from_pem_bundle(pem).map_err(|problem| invalid(arguments.authorities, problem))?;
+            Certificate::from_pem_bundle(pem).map_err(|problem| invalid(arguments.authorities, &problem))?;
         builder = builder.tls_certs_only(certificates);
     }
     if let Some(pem) = &tls.identity {
-        builder = builder.identity(Identity::from_pem(pem).map_err(|problem| invalid(arguments.identity, problem))?);
+        builder = builder.identity(Identity::from_pem(pem).map_err(|problem| invalid(arguments.identity, &problem))?);
     }
     if tls.verification == Verification::Skipped {
         builder = builder.tls_danger_accept_invalid_certs(true);
     }
-    builder.build().map_err(|problem| invalid(arguments.authorities, problem))
+    Ok(builder)
+}
+
+/// Creates the prepared client.
+///
+/// # Errors
+/// As for [`client`].
+pub(super) fn build(builder: ClientBuilder, arguments: TlsArguments) -> Result<Client, StoreError> {
+    builder.build().map_err(|problem| invalid(arguments.authorities, &problem))
+}
+
+fn invalid(argument: &str, problem: &reqwest::Error) -> StoreError {
+    StoreError::InvalidArgument { argument: argument.to_owned(), reason: innermost(problem) }
 }
 
 /// The names of the arguments with TLS settings, for errors.

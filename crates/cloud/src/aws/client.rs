@@ -284,8 +284,8 @@ impl Inner {
             .map_err(|name| AwsError::Setting(format!("the header {name} contains invalid characters")))?;
         let mut sent = HttpRequest::new(request.method.clone(), url);
         sent.headers = headers;
-        // The request keeps its body for further attempts.
-        sent.body.clone_from(&request.body);
+        // The request keeps its body for further attempts, which share it.
+        sent.body = request.body.clone();
         sent.limit = request.limit;
         Ok((sent, region))
     }

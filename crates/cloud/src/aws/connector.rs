@@ -101,7 +101,7 @@ fn converted(request: SmithyRequest) -> Result<HttpRequest, ConnectorError> {
         headers.append(name, HeaderValue::from_str(value).map_err(|_| invalid("header"))?);
     }
     // Requests for credentials have their whole body in memory.
-    let body = request.body().bytes().ok_or_else(|| invalid("body"))?.to_vec();
+    let body = request.body().bytes().ok_or_else(|| invalid("body"))?.to_vec().into();
     Ok(HttpRequest { headers, body, limit: LARGEST_DOCUMENT, ..HttpRequest::new(method, url) })
 }
 

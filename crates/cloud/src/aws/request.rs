@@ -1,5 +1,7 @@
 //! Requests to services of AWS, and their responses.
 
+use bytes::Bytes;
+
 use super::endpoint::Addressing;
 use super::service::AwsService;
 use crate::http::{HeaderMap, HttpRequest, Method};
@@ -14,7 +16,7 @@ pub struct AwsRequest {
     pub(super) path: String,
     pub(super) query: Vec<(String, String)>,
     pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(super) body: Bytes,
     pub(super) region: Option<String>,
     pub(super) attempts: Option<u32>,
     pub(super) limit: u64,
@@ -45,7 +47,7 @@ impl AwsRequest {
             path: "/".to_owned(),
             query: Vec::new(),
             headers: Vec::new(),
-            body: Vec::new(),
+            body: Bytes::new(),
             region: None,
             attempts: None,
             limit: HttpRequest::LIMIT,
@@ -90,8 +92,8 @@ impl AwsRequest {
 
     /// Sets the body; it is empty by default.
     #[must_use]
-    pub fn with_body(mut self, body: Vec<u8>) -> Self {
-        self.body = body;
+    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
         self
     }
 

@@ -3,8 +3,10 @@
 mod certificate;
 mod pfx;
 mod settings;
+mod shared_key;
 
 pub use settings::{AuthenticationMethods, AzureCloud, AzureSettings, ClientSettings, OidcSettings};
+pub use shared_key::StorageKey;
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -13,13 +15,14 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use certificate::Certificate;
 use groma_diagnostics::io_reason;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use tokio::sync::Mutex;
 
 use crate::api::{AccessToken, ApiClient, ApiRequest, string, url_encoded};
 use crate::background;
 use crate::command_output::command_output;
 use crate::error::TokenError;
+use crate::http::Method;
 use crate::secret::Secret;
 
 /// The token endpoint of the Azure Instance Metadata Service, for managed identities.
@@ -209,11 +212,14 @@ impl Inner {
         if let Some(token) = self.value(token, oidc.token_file.as_deref(), "ARM_OIDC_TOKEN")? {
             return Ok(token);
         }
-        let url = self
-            .api
-            .or_variable(oidc.request_url.as_deref(), &["ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"]);
+        let url = self.api.or_variable(
+            oidc.request_url.as_deref(),
+            &["ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL", "SYSTEM_OIDCREQUESTURI"],
+        );
         let token = oidc.request_token.as_ref().map(Secret::reveal);
-        let token = self.api.or_variable(token, &["ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"]);
+        let token = self
+            .api
+            .or_variable(token, &["ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "SYSTEM_ACCESSTOKEN"]);
         let (Some(url), Some(token)) = (url, token) else {
             return Err(TokenError::credentials(
                 "use_oidc requires oidc_token, oidc_token_file_path, or oidc_request_url with oidc_request_token",
@@ -221,6 +227,12 @@ impl Inner {
         };
         // The URL of GitHub Actions has a query of its own.
         let separator = if url.contains('?') { '&' } else { '?' };
+        // Azure Pipelines issues a token for a service connection, on a request with a body.
+        if let Some(connection) = &oidc.service_connection {
+            let query = format!("api-version=7.1&serviceConnectionId={}", url_encoded(connection));
+            let request = ApiRequest::json(Method::POST, format!("{url}{separator}{query}"), &Json::Object(Map::new()));
+            return string(&self.api.json(&request.with_bearer_token(&token.into())).await?, "oidcToken");
+        }
         let request = ApiRequest::get(format!("{url}{separator}audience={}", url_encoded(FEDERATION_AUDIENCE)));
         string(&self.api.json(&request.with_bearer_token(&token.into())).await?, "value")
     }

@@ -59,6 +59,8 @@ pub struct OidcSettings {
     pub request_url: Option<String>,
     /// The bearer token for that URL.
     pub request_token: Option<Secret>,
+    /// The service connection of Azure Pipelines whose token the job requests.
+    pub service_connection: Option<String>,
 }
 
 /// The methods of authentication that settings switch on or off.

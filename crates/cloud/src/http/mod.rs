@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use error::{innermost, without_secrets};
 use reqwest::Client;
 use reqwest::header::USER_AGENT;
@@ -43,7 +44,7 @@ pub struct HttpRequest {
     /// The headers; the transport adds `User-Agent` if it is missing.
     pub headers: HeaderMap,
     /// The body; empty for none.
-    pub body: Vec<u8>,
+    pub body: Bytes,
     /// The maximum size of the response body in bytes.
     pub limit: u64,
 }
@@ -65,7 +66,7 @@ impl HttpRequest {
 
     /// Creates a request without headers and body.
     pub fn new(method: Method, url: Url) -> Self {
-        Self { method, url, headers: HeaderMap::new(), body: Vec::new(), limit: Self::LIMIT }
+        Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), limit: Self::LIMIT }
     }
 }
 

@@ -91,9 +91,8 @@ impl Backend {
 
 /// Returns the surroundings of stores.
 pub(super) fn host(context: &Context) -> Host {
-    let environment = context.settings.environment.clone();
     Host {
-        environment: Environment::new(move |name| environment.text(name).map(str::to_owned)),
+        environment: Environment::of(context.settings.environment.texts()),
         home: context.settings.home.clone(),
         user_agent: concat!("Groma/", env!("CARGO_PKG_VERSION")).to_owned(),
     }

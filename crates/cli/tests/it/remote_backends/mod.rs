@@ -6,6 +6,7 @@ mod http;
 mod http_server;
 mod migration;
 mod postgres;
+mod s3;
 mod web;
 
 use std::io::Write;

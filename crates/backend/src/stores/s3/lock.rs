@@ -1,0 +1,151 @@
+//! Locks: an object that only one run can create, an item of a table, or both.
+
+use super::objects::{Condition, Objects, Outcome};
+use super::table::{PutLock, Table};
+use crate::error::StoreError;
+use crate::lock_info::LockInfo;
+
+/// The locks that the configuration asks for.
+pub(super) struct Locks {
+    pub file: LockFile,
+    pub table: Option<Table>,
+    /// The tags of lock files.
+    pub tags: Vec<(String, String)>,
+}
+
+/// Whether runs create a lock file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LockFile {
+    On,
+    Off,
+}
+
+/// The state that a lock protects.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub objects: &'a Objects,
+    /// The key of the state.
+    pub key: &'a str,
+}
+
+impl Target<'_> {
+    fn file(&self) -> String {
+        format!("{}.tflock", self.key)
+    }
+
+    /// The name of the state in locks.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.objects.settings.bucket, self.key)
+    }
+}
+
+impl Locks {
+    pub fn are_configured(&self) -> bool {
+        self.file == LockFile::On || self.table.is_some()
+    }
+
+    /// Takes all configured locks, the file first, as the peers do: so two runs cannot hold one lock each. Returns the ETag of the
+    /// file.
+    pub async fn take(&self, target: Target<'_>, info: &LockInfo) -> Result<Option<String>, StoreError> {
+        let file = match self.file {
+            LockFile::On => Some(self.create_file(target, info).await?),
+            LockFile::Off => None,
+        };
+        let Some(table) = &self.table else { return Ok(file) };
+        let problem = match table.put_lock(&target.path(), info).await {
+            Ok(PutLock::Done) => return Ok(file),
+            Ok(PutLock::Held(holder)) => held(holder, "the item of the DynamoDB table exists"),
+            Err(problem) => problem,
+        };
+        if file.is_some() {
+            // The first problem is the one to report; the file names this run, so force-unlock can remove it.
+            let _ = release_file(target, &info.id, file.as_deref()).await;
+        }
+        Err(problem)
+    }
+
+    /// Creates the lock file and returns its ETag.
+    async fn create_file(&self, target: Target<'_>, info: &LockInfo) -> Result<String, StoreError> {
+        let (file, body) = (target.file(), serde_json::to_vec(info).unwrap_or_default());
+        // The holder may release the lock between the two requests; then it is free for another attempt.
+        const ATTEMPTS: u32 = 3;
+        for _ in 0..ATTEMPTS {
+            if let Outcome::Done(etag) = target.objects.put(&file, &body, &self.tags, Condition::Absent).await? {
+                return Ok(etag);
+            }
+            let Some(found) = target.objects.get(&file).await? else { continue };
+            let holder: Option<LockInfo> = serde_json::from_slice(&found.bytes).ok();
+            // The answer to an earlier attempt was lost: the lock is this run's own.
+            if holder.as_ref().is_some_and(|holder| holder.id == info.id) {
+                return Ok(found.etag);
+            }
+            return Err(held(holder, "the lock file exists"));
+        }
+        Err(held(None, "the lock file is created and deleted all the time"))
+    }
+
+    /// Releases all configured locks. Each one is tried, so that the failure of one does not leave the other. `file` is the ETag of a
+    /// lock file of this process.
+    pub async fn release(&self, target: Target<'_>, id: &str, file: Option<&str>) -> Result<(), StoreError> {
+        let mut results = Vec::new();
+        if let Some(table) = &self.table {
+            results.push(release_item(table, target, id).await);
+        }
+        if self.file == LockFile::On {
+            results.push(release_file(target, id, file).await);
+        }
+        let is_released = results.iter().any(Result::is_ok);
+        let mut problems = results.into_iter().filter_map(Result::err);
+        // A run that was killed between the two locks leaves one of them, and that one is released.
+        let lasting = problems.find(|problem| !is_released || !matches!(problem, StoreError::NotLocked { .. }));
+        lasting.map_or(Ok(()), Err)
+    }
+}
+
+fn held(holder: Option<LockInfo>, how: &str) -> StoreError {
+    let reason = match &holder {
+        Some(holder) => format!("the state is locked by {} ({how})", holder.who),
+        None => format!("the state is locked, but the lock has no valid info ({how})"),
+    };
+    StoreError::Locked { holder: holder.map(Box::new), reason }
+}
+
+async fn release_item(table: &Table, target: Target<'_>, id: &str) -> Result<(), StoreError> {
+    let key = target.path();
+    let Some(found) = table.lock(&key).await? else {
+        return Err(StoreError::NotLocked { location: target.objects.location(target.key) });
+    };
+    checked(serde_json::from_str(&found).ok(), id)?;
+    table.delete_lock(&key, &found).await
+}
+
+async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>) -> Result<(), StoreError> {
+    let file = target.file();
+    // The file of this process need not be read: it is the one with this ETag, or it is another one.
+    if let Some(etag) = etag
+        && let Outcome::Done(_) = target.objects.delete(&file, Condition::Matches(etag)).await?
+    {
+        return Ok(());
+    }
+    let Some(found) = target.objects.get(&file).await? else {
+        return Err(StoreError::NotLocked { location: target.objects.location(target.key) });
+    };
+    checked(serde_json::from_slice(&found.bytes).ok(), id)?;
+    match target.objects.delete(&file, Condition::Matches(&found.etag)).await? {
+        Outcome::Done(_) => Ok(()),
+        Outcome::Refused => Err(StoreError::LockLost {
+            location: target.objects.location(target.key),
+            reason: "another run has replaced the lock file in the meantime".to_owned(),
+        }),
+    }
+}
+
+/// Checks the ID of a lock. One without readable info can be released with any ID, because it has none.
+fn checked(holder: Option<LockInfo>, id: &str) -> Result<(), StoreError> {
+    match holder {
+        Some(holder) if !holder.id.is_empty() && holder.id != id => {
+            Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,250 @@
+//! `s3`: states in a bucket of Amazon S3 or a compatible service, locked by a file, a DynamoDB table, or both.
+
+mod digest;
+mod errors;
+mod lock;
+mod objects;
+mod schema;
+mod settings;
+mod table;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::OnceCell;
+use tokio::task::JoinSet;
+
+use crate::error::StoreError;
+use crate::host::Host;
+use crate::lock_info::LockInfo;
+use crate::registry::BackendType;
+use crate::schema::Settings;
+use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use errors::Subject;
+use lock::{LockFile, Locks, Target};
+use objects::{Condition, Objects, Outcome};
+use settings::{Accounts, ObjectSettings};
+use table::Table;
+
+pub(crate) const TYPE: BackendType = BackendType { name: "s3", schema: schema::schema, open };
+
+/// How many objects are looked for at the same time.
+const PARALLEL: usize = 16;
+
+/// States in a bucket.
+struct S3Store {
+    objects: Arc<Objects>,
+    locks: Locks,
+    state_tags: Vec<(String, String)>,
+    accounts: Accounts,
+    checked_account: OnceCell<()>,
+    /// The locks of this process, by the keys of their states.
+    locked: Mutex<BTreeMap<String, OwnLock>>,
+}
+
+/// A lock of this process.
+struct OwnLock {
+    id: String,
+    /// The ETag of the lock file, if there is one.
+    file: Option<String>,
+}
+
+fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreError> {
+    let renamed = settings::renamed_endpoint_variables(settings);
+    let host = Host { environment: host.environment.with_missing(renamed), ..host.clone() };
+    let client = settings::client(settings, &host)?;
+    let table = settings.text("dynamodb_table").map(|name| Table { client: client.clone(), name: name.to_owned() });
+    let file = if settings.flag("use_lockfile") { LockFile::On } else { LockFile::Off };
+    Ok(Arc::new(S3Store {
+        objects: Arc::new(Objects { client, settings: ObjectSettings::new(settings)? }),
+        locks: Locks { file, table, tags: settings.map("lock_tags") },
+        state_tags: settings.map("state_tags"),
+        accounts: Accounts::new(settings)?,
+        checked_account: OnceCell::new(),
+        locked: Mutex::default(),
+    }))
+}
+
+impl S3Store {
+    fn key(&self, workspace: &str) -> String {
+        let settings = &self.objects.settings;
+        match workspace {
+            DEFAULT_WORKSPACE => settings.key.clone(),
+            name => format!("{}{name}/{}", self.folder(), settings.key),
+        }
+    }
+
+    /// The common beginning of the keys of all workspaces but the default one.
+    fn folder(&self) -> String {
+        match &*self.objects.settings.prefix {
+            "" => String::new(),
+            prefix => format!("{prefix}/"),
+        }
+    }
+
+    /// Checks before the first request that the account is one that the configuration allows.
+    async fn check_account(&self) -> Result<(), StoreError> {
+        if !self.accounts.are_restricted() {
+            return Ok(());
+        }
+        let check = || async {
+            let identity = self.objects.client.caller_identity().await.map_err(|problem| {
+                Subject { service: "STS", location: "STS", container: "", action: "return the account" }.error(&problem)
+            })?;
+            if self.accounts.allow(&identity.account) {
+                return Ok(());
+            }
+            Err(StoreError::Unauthenticated {
+                service: "the backend \"s3\"".to_owned(),
+                reason: format!("the account {} is not one that the configuration allows", identity.account),
+                advice: "Use credentials of another account, or change allowed_account_ids or forbidden_account_ids."
+                    .to_owned(),
+            })
+        };
+        self.checked_account.get_or_try_init(check).await.map(|_| ())
+    }
+
+    async fn list(&self) -> Result<Vec<String>, StoreError> {
+        self.check_account().await?;
+        let folder = self.folder();
+        let page = match self.objects.list(&folder, None, None).await {
+            // Identities that only reach their own states work in the default workspace, as with the peers.
+            Err(StoreError::AccessDenied { .. }) if self.objects.settings.prefix == settings::DEFAULT_PREFIX => {
+                return Ok(Vec::new());
+            }
+            page => page?,
+        };
+        let suffix = format!("/{}", self.objects.settings.key);
+        if page.next.is_none() {
+            let keys = page.keys.iter().filter_map(|key| key.strip_prefix(&folder)?.strip_suffix(&suffix));
+            return Ok(keys.filter(|name| !name.is_empty() && !name.contains('/')).map(str::to_owned).collect());
+        }
+        // The bucket has many objects of other configurations: to look for one object of each workspace is less.
+        let mut names = Vec::new();
+        let mut next = None;
+        loop {
+            let page = self.objects.list(&folder, Some('/'), next.as_deref()).await?;
+            let prefixes = page.prefixes.iter().filter_map(|prefix| prefix.strip_prefix(&folder)?.strip_suffix('/'));
+            names.extend(prefixes.filter(|name| !name.is_empty()).map(str::to_owned));
+            next = page.next;
+            if next.is_none() {
+                return self.existing(names).await;
+            }
+        }
+    }
+
+    /// Returns the workspaces that have a state.
+    async fn existing(&self, names: Vec<String>) -> Result<Vec<String>, StoreError> {
+        let mut found = Vec::new();
+        for names in names.chunks(PARALLEL) {
+            let mut lookups = JoinSet::new();
+            for name in names {
+                let (objects, key, name) = (Arc::clone(&self.objects), self.key(name), name.clone());
+                lookups.spawn(async move { objects.etag(&key).await.map(|etag| etag.map(|_| name)) });
+            }
+            for name in lookups.join_all().await {
+                found.extend(name?);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn put(&self, workspace: &str, write: Write<'_>) -> Result<Version, StoreError> {
+        self.check_account().await?;
+        let key = self.key(workspace);
+        let condition = match &write.expected {
+            Expected::Any => Condition::None,
+            Expected::Absent => Condition::Absent,
+            Expected::Version(Version(etag)) => Condition::Matches(etag),
+        };
+        let etag = match self.objects.put(&key, write.bytes, &self.state_tags, condition).await? {
+            Outcome::Done(etag) => etag,
+            Outcome::Refused => {
+                let found = self.objects.get(&key).await?;
+                match found {
+                    // The answer to an earlier attempt was lost: the object is this run's own.
+                    Some(found) if found.bytes == write.bytes => found.etag,
+                    found => {
+                        let location = self.objects.location(&key);
+                        let found = found.map(|found| Version(found.etag));
+                        return Err(StoreError::Conflict { location, found });
+                    }
+                }
+            }
+        };
+        self.record_digest(&key, write.bytes).await?;
+        Ok(Version(etag))
+    }
+
+    async fn remove(&self, workspace: &str) -> Result<(), StoreError> {
+        self.check_account().await?;
+        let key = self.key(workspace);
+        self.objects.delete(&key, Condition::None).await?;
+        if let Some(table) = &self.locks.table {
+            table.delete_digest(&Target { objects: &self.objects, key: &key }.path()).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_lock(&self, workspace: &str, info: &LockInfo) -> Result<HeldLock, StoreError> {
+        self.check_account().await?;
+        let key = self.key(workspace);
+        let target = Target { objects: &self.objects, key: &key };
+        let info = LockInfo { path: target.path(), ..info.clone() };
+        let file = self.locks.take(target, &info).await?;
+        let own = OwnLock { id: info.id.clone(), file };
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner).insert(key, own);
+        Ok(HeldLock { id: info.id.clone(), info })
+    }
+
+    async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
+        let key = self.key(workspace);
+        let file = self.forget_lock(&key, id);
+        self.locks.release(Target { objects: &self.objects, key: &key }, id, file.as_deref()).await
+    }
+
+    /// Forgets a lock of this process, and returns the ETag of its file.
+    fn forget_lock(&self, key: &str, id: &str) -> Option<String> {
+        let mut locked = self.locked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_own = locked.get(key).is_some_and(|own| own.id == id);
+        if is_own { locked.remove(key)?.file } else { None }
+    }
+
+    fn has_locked(&self, key: &str) -> bool {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+    }
+}
+
+impl StateStore for S3Store {
+    fn location(&self, workspace: &str) -> String {
+        self.objects.location(&self.key(workspace))
+    }
+
+    fn can_lock(&self) -> bool {
+        self.locks.are_configured()
+    }
+
+    fn workspaces(&self) -> StoreFuture<'_, Vec<String>> {
+        Box::pin(self.list())
+    }
+
+    fn read<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
+        Box::pin(self.fetch(workspace))
+    }
+
+    fn write<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {
+        Box::pin(self.put(workspace, write))
+    }
+
+    fn delete_workspace<'a>(&'a self, workspace: &'a str, _: Option<&'a HeldLock>) -> StoreFuture<'a, ()> {
+        Box::pin(self.remove(workspace))
+    }
+
+    fn lock<'a>(&'a self, workspace: &'a str, info: &'a LockInfo) -> StoreFuture<'a, HeldLock> {
+        Box::pin(self.take_lock(workspace, info))
+    }
+
+    fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
+        Box::pin(self.release(workspace, id))
+    }
+}

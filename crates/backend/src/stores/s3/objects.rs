@@ -1,0 +1,253 @@
+//! The objects of a bucket: states, lock files, listings.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use groma_cloud::aws::{AwsClient, AwsRequest, AwsResponse, RequestError};
+use groma_cloud::http::Method;
+use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc2822;
+
+use super::errors::Subject;
+use super::settings::{Checksum, Encryption, ObjectSettings};
+use crate::error::StoreError;
+use crate::stores::xml;
+
+/// The largest state that is read.
+const LIMIT: u64 = 4 << 30;
+
+/// S3 refuses one of two writes that meet; the repetition of the other then finds out which condition holds.
+const RACE_ATTEMPTS: u32 = 6;
+const RACE_PAUSE: Duration = Duration::from_millis(50);
+
+/// The objects of one bucket.
+pub(super) struct Objects {
+    pub client: AwsClient,
+    pub settings: ObjectSettings,
+}
+
+/// A stored object.
+pub(super) struct Object {
+    pub bytes: Vec<u8>,
+    pub etag: String,
+    /// The age of the object by the service's own clock.
+    pub age: Option<Duration>,
+    /// The time of the write.
+    pub modified: Option<OffsetDateTime>,
+}
+
+/// The condition of a write or a deletion.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Condition<'a> {
+    None,
+    /// No object has the key.
+    Absent,
+    /// The object has this ETag.
+    Matches(&'a str),
+}
+
+/// The outcome of a conditional request.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The object has this ETag now; empty after a deletion.
+    Done(String),
+    /// The condition does not hold.
+    Refused,
+}
+
+/// One page of a listing.
+pub(super) struct Page {
+    pub keys: Vec<String>,
+    /// The common beginnings of keys up to the delimiter.
+    pub prefixes: Vec<String>,
+    pub next: Option<String>,
+}
+
+impl Objects {
+    /// Returns the location of an object for messages.
+    pub fn location(&self, key: &str) -> String {
+        format!("s3://{}/{key}", self.settings.bucket)
+    }
+
+    fn request(&self, method: Method, operation: &'static str, key: &str) -> AwsRequest {
+        AwsRequest::s3(method, operation, &self.settings.bucket, key, self.settings.style)
+    }
+
+    fn failed(&self, key: &str, action: &'static str, problem: &RequestError) -> StoreError {
+        let location = self.location(key);
+        Subject { service: "S3", location: &location, container: &self.settings.bucket, action }.error(problem)
+    }
+
+    /// Reads an object; `None` if it does not exist.
+    pub async fn get(&self, key: &str) -> Result<Option<Object>, StoreError> {
+        let request = self.with_customer_key(self.request(Method::GET, "GetObject", key)).with_limit(LIMIT);
+        let response = match self.client.send(request).await {
+            Ok(response) => response,
+            Err(problem) if is_missing(&problem) => return Ok(None),
+            Err(problem) => return Err(self.failed(key, "read the object", &problem)),
+        };
+        let date = |name: &str| OffsetDateTime::parse(response.header(name)?, &Rfc2822).ok();
+        let modified = date("last-modified");
+        let age = date("date").zip(modified).and_then(|(now, modified)| Duration::try_from(now - modified).ok());
+        Ok(Some(Object { etag: etag(&response), age, modified, bytes: response.body }))
+    }
+
+    /// Returns the ETag of an object; `None` if it does not exist.
+    pub async fn etag(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let request = self.with_customer_key(self.request(Method::HEAD, "HeadObject", key));
+        match self.client.send(request).await {
+            Ok(response) => Ok(Some(etag(&response))),
+            Err(problem) if is_missing(&problem) => Ok(None),
+            Err(problem) => Err(self.failed(key, "read the object", &problem)),
+        }
+    }
+
+    /// Writes an object.
+    pub async fn put(
+        &self,
+        key: &str,
+        bytes: &[u8],
+        tags: &[(String, String)],
+        condition: Condition<'_>,
+    ) -> Result<Outcome, StoreError> {
+        let request = self.with_headers(self.request(Method::PUT, "PutObject", key), bytes, tags);
+        match self.conditional(key, "write the object", request.with_body(bytes.to_vec()), condition).await? {
+            Outcome::Done(etag) if etag.is_empty() => Ok(Outcome::Done(self.etag(key).await?.unwrap_or_default())),
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// Deletes an object. A missing one is not an error.
+    pub async fn delete(&self, key: &str, condition: Condition<'_>) -> Result<Outcome, StoreError> {
+        // Repeated by the caller: after a lost answer, the repetition finds no object, which is no refusal then.
+        let request = self.request(Method::DELETE, "DeleteObject", key).with_attempts(1);
+        self.conditional(key, "delete the object", request, condition).await
+    }
+
+    async fn conditional(
+        &self,
+        key: &str,
+        action: &'static str,
+        request: AwsRequest,
+        condition: Condition<'_>,
+    ) -> Result<Outcome, StoreError> {
+        let sent = match condition {
+            Condition::None => request.clone(),
+            Condition::Absent => request.clone().with_header("if-none-match", "*"),
+            Condition::Matches(etag) => request.clone().with_header("if-match", etag),
+        };
+        let mut races = 0;
+        loop {
+            let problem = match self.client.send(sent.clone()).await {
+                Ok(response) => return Ok(Outcome::Done(etag(&response))),
+                Err(problem) => problem,
+            };
+            match problem.status() {
+                Some(412) => return Ok(Outcome::Refused),
+                // The object that should match is gone.
+                Some(404) if matches!(condition, Condition::Matches(_)) && is_missing(&problem) => {
+                    return Ok(Outcome::Refused);
+                }
+                Some(409) if races < RACE_ATTEMPTS && !matches!(condition, Condition::None) => {
+                    tokio::time::sleep(RACE_PAUSE * 2_u32.pow(races)).await;
+                    races += 1;
+                }
+                Some(501) if !matches!(condition, Condition::None) => {
+                    return self.checked_before(key, action, request, condition).await;
+                }
+                _ => return Err(self.failed(key, action, &problem)),
+            }
+        }
+    }
+
+    /// Sends a request to a service without conditional requests: checks the condition by reading, a moment before.
+    async fn checked_before(
+        &self,
+        key: &str,
+        action: &'static str,
+        request: AwsRequest,
+        condition: Condition<'_>,
+    ) -> Result<Outcome, StoreError> {
+        let found = self.etag(key).await?;
+        let holds = match condition {
+            Condition::None => true,
+            Condition::Absent => found.is_none(),
+            Condition::Matches(etag) => found.as_deref() == Some(etag),
+        };
+        if !holds {
+            return Ok(Outcome::Refused);
+        }
+        match self.client.send(request).await {
+            Ok(response) => Ok(Outcome::Done(etag(&response))),
+            Err(problem) => Err(self.failed(key, action, &problem)),
+        }
+    }
+
+    /// Lists keys that begin with `prefix`, from the beginning or after a page.
+    pub async fn list(&self, prefix: &str, delimiter: Option<char>, after: Option<&str>) -> Result<Page, StoreError> {
+        let mut request = self.request(Method::GET, "ListObjectsV2", "").with_query("list-type", "2");
+        request = request.with_query("max-keys", "1000").with_query("prefix", prefix);
+        if let Some(delimiter) = delimiter {
+            request = request.with_query("delimiter", delimiter.to_string());
+        }
+        if let Some(token) = after {
+            request = request.with_query("continuation-token", token);
+        }
+        let response = self.client.send(request).await;
+        let response = response.map_err(|problem| self.failed(prefix, "list the objects", &problem))?;
+        let document = String::from_utf8_lossy(&response.body);
+        let prefixes = xml::elements(&document, "CommonPrefixes");
+        Ok(Page {
+            keys: xml::elements(&document, "Key").into_iter().map(xml::unescaped).collect(),
+            prefixes: prefixes.into_iter().filter_map(|element| xml::text(element, "Prefix")).collect(),
+            next: xml::text(&document, "NextContinuationToken"),
+        })
+    }
+
+    fn with_headers(&self, request: AwsRequest, bytes: &[u8], tags: &[(String, String)]) -> AwsRequest {
+        let mut request = self.with_customer_key(request).with_header("content-type", "application/json");
+        if self.settings.checksum == Checksum::Sha256 {
+            // Buckets with Object Lock refuse writes without a checksum.
+            request = request
+                .with_header("x-amz-checksum-sha256", STANDARD.encode(Sha256::digest(bytes)))
+                .with_header("x-amz-sdk-checksum-algorithm", "SHA256");
+        }
+        if let Some(acl) = &self.settings.acl {
+            request = request.with_header("x-amz-acl", acl);
+        }
+        if !tags.is_empty() {
+            let encode = groma_cloud::api::url_encoded;
+            let tags = tags.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+            request = request.with_header("x-amz-tagging", tags.collect::<Vec<_>>().join("&"));
+        }
+        match &self.settings.encryption {
+            Encryption::Aes256 => request.with_header("x-amz-server-side-encryption", "AES256"),
+            Encryption::Kms(key) => request
+                .with_header("x-amz-server-side-encryption", "aws:kms")
+                .with_header("x-amz-server-side-encryption-aws-kms-key-id", key),
+            Encryption::OfBucket | Encryption::Customer { .. } => request,
+        }
+    }
+
+    /// Adds the key that S3 needs to read and write objects with customer-provided keys.
+    fn with_customer_key(&self, request: AwsRequest) -> AwsRequest {
+        match &self.settings.encryption {
+            Encryption::Customer { key, digest } => request
+                .with_header("x-amz-server-side-encryption-customer-algorithm", "AES256")
+                .with_header("x-amz-server-side-encryption-customer-key", key.reveal())
+                .with_header("x-amz-server-side-encryption-customer-key-md5", digest),
+            Encryption::OfBucket | Encryption::Aes256 | Encryption::Kms(_) => request,
+        }
+    }
+}
+
+fn etag(response: &AwsResponse) -> String {
+    response.header("etag").unwrap_or_default().to_owned()
+}
+
+/// Whether the object does not exist. Answers to HEAD have no code, and then the bucket may be missing instead.
+fn is_missing(problem: &RequestError) -> bool {
+    matches!(problem.code(), Some("NoSuchKey" | "404")) && problem.status() == Some(404)
+}

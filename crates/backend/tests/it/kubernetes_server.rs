@@ -1,0 +1,130 @@
+//! A double of the Kubernetes API: secrets and leases of one namespace, with resource versions and label selectors.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Value as Json, json};
+
+use super::web::{Request, response, serve};
+
+/// The namespace that exists.
+pub const NAMESPACE: &str = "states";
+
+#[derive(Default)]
+pub struct Shared {
+    /// The objects by `KIND/NAME`.
+    pub objects: BTreeMap<String, Json>,
+    /// The bearer tokens that are accepted; all if empty.
+    pub tokens: Vec<String>,
+    /// The verb that is forbidden.
+    pub forbidden: Option<&'static str>,
+    /// How many answers to writes are lost.
+    pub lost: usize,
+    version: u64,
+}
+
+#[derive(Clone)]
+pub struct KubernetesServer {
+    pub port: u16,
+    shared: Arc<Mutex<Shared>>,
+}
+
+impl KubernetesServer {
+    pub fn start() -> Self {
+        let shared = Arc::<Mutex<Shared>>::default();
+        let served = Arc::clone(&shared);
+        let port = serve(move |request| {
+            let mut shared = served.lock().unwrap();
+            let (status, body) = shared.answer(&request);
+            if request.method != "GET" && shared.lost > 0 {
+                shared.lost -= 1;
+                return None;
+            }
+            Some(response(status, &body.to_string()))
+        });
+        Self { port, shared }
+    }
+
+    pub fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap()
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.shared().objects.keys().cloned().collect()
+    }
+}
+
+fn failure(code: u16, reason: &str, kind: &str) -> (u16, Json) {
+    (code, json!({ "kind": "Status", "code": code, "reason": reason, "message": reason, "details": { "kind": kind } }))
+}
+
+impl Shared {
+    fn answer(&mut self, request: &Request) -> (u16, Json) {
+        let token = request.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+        if !self.tokens.is_empty() && !self.tokens.iter().any(|known| known == token) {
+            return failure(401, "Unauthorized", "");
+        }
+        let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
+        let Some((_, path)) = path.split_once("/namespaces/") else { return failure(404, "NotFound", "") };
+        let mut parts = path.split('/');
+        let (namespace, kind) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let name = parts.next();
+        let verb = match (&*request.method, name) {
+            ("GET", None) => "list",
+            ("GET", _) => "get",
+            ("POST", _) => "create",
+            ("PUT", _) => "update",
+            _ => "delete",
+        };
+        if self.forbidden == Some(verb) {
+            return failure(403, "Forbidden", kind);
+        }
+        if namespace != NAMESPACE {
+            return failure(404, "NotFound", if verb == "create" { "namespaces" } else { kind });
+        }
+        let body: Json = serde_json::from_slice(&request.body).unwrap_or_default();
+        let name = name.or(body["metadata"]["name"].as_str()).unwrap_or_default();
+        let key = format!("{kind}/{name}");
+        match verb {
+            "list" => self.list(kind, query),
+            "get" => {
+                self.objects.get(&key).map_or_else(|| failure(404, "NotFound", kind), |found| (200, found.clone()))
+            }
+            "create" if self.objects.contains_key(&key) => failure(409, "AlreadyExists", kind),
+            "create" => (201, self.store(key, body)),
+            "update" => match self.objects.get(&key) {
+                None => failure(404, "NotFound", kind),
+                Some(found) if found["metadata"]["resourceVersion"] != body["metadata"]["resourceVersion"] => {
+                    failure(409, "Conflict", kind)
+                }
+                Some(_) => (200, self.store(key, body)),
+            },
+            _ => match self.objects.remove(&key) {
+                Some(_) => (200, json!({ "kind": "Status" })),
+                None => failure(404, "NotFound", kind),
+            },
+        }
+    }
+
+    pub fn store(&mut self, key: String, mut object: Json) -> Json {
+        self.version += 1;
+        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        self.objects.insert(key, object.clone());
+        object
+    }
+
+    fn list(&self, kind: &str, query: &str) -> (u16, Json) {
+        let selector = query.split('&').find_map(|pair| pair.strip_prefix("labelSelector=")).unwrap_or_default();
+        let selector = selector.replace("%3D", "=").replace("%2C", ",");
+        let matches = |object: &Json| {
+            selector
+                .split(',')
+                .filter_map(|pair| pair.split_once('='))
+                .all(|(name, value)| object["metadata"]["labels"][name] == value)
+        };
+        let prefix = format!("{kind}/");
+        let found = self.objects.iter().filter(|(key, object)| key.starts_with(&prefix) && matches(object));
+        let items: Vec<Json> = found.map(|(_, object)| json!({ "metadata": object["metadata"] })).collect();
+        (200, json!({ "items": items, "metadata": {} }))
+    }
+}

@@ -1,0 +1,18 @@
+//! The stores against servers on loopback. Where a server is not installed, its tests say so and pass.
+
+#![allow(clippy::unwrap_used)]
+
+mod azurerm;
+mod cos;
+mod gcs;
+mod kubernetes;
+mod kubernetes_server;
+mod oci;
+mod proxy;
+mod remote;
+mod s3;
+mod s3_faults;
+mod server;
+mod store;
+mod terraform;
+mod web;

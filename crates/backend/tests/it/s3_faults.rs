@@ -1,0 +1,142 @@
+//! The backend `s3` with lost answers, services without conditional writes, missing permissions and wrong digests.
+
+use groma_backend::{Expected, StoreError};
+use groma_value::Value;
+use serde_json::json;
+
+use super::proxy::{Fault, Proxy};
+use super::s3::{Moto, block};
+use super::store::Store;
+
+const DENIED: &str = "<Error><Code>AccessDenied</Code><Message>no</Message></Error>";
+
+struct Faulty {
+    moto: Moto,
+    proxy: Proxy,
+    store: Store,
+}
+
+fn faulty(bucket: &str, more: &[(&'static str, Value)]) -> Option<Faulty> {
+    let moto = Moto::start()?;
+    moto.make_bucket(bucket);
+    moto.make_table(bucket);
+    let proxy = Proxy::start(moto.port);
+    let store = Store::open("s3", &block(proxy.port, bucket, more), &[]).unwrap();
+    Some(Faulty { moto, proxy, store })
+}
+
+#[test]
+fn writes_and_locks_whose_answers_were_lost_are_recognized() {
+    let table = ("dynamodb_table", Value::string("lost"));
+    let Some(Faulty { moto, proxy, store }) = faulty("lost", &[("use_lockfile", Value::bool(true)), table]) else {
+        return;
+    };
+    proxy.break_next("PUT", "a.tfstate.tflock", Fault::LostAnswer);
+    let held = store.lock("default").unwrap();
+    proxy.break_next("PUT", "a.tfstate", Fault::LostAnswer);
+    let one = store.write("default", b"{\"n\":1}", Expected::Absent, Some(&held)).unwrap();
+    proxy.break_next("PUT", "a.tfstate", Fault::LostAnswer);
+    let two = store.write("default", b"{\"n\":2}", Expected::Version(one), Some(&held)).unwrap();
+    assert_eq!(store.read("default").unwrap().unwrap().version, two);
+    proxy.break_next("DELETE", "a.tfstate.tflock", Fault::LostAnswer);
+    // The manager repeats a release that failed, and then a missing lock is the expected result.
+    assert!(matches!(store.unlock("default", &held.id), Err(StoreError::Network { .. })));
+    assert!(matches!(store.unlock("default", &held.id), Ok(()) | Err(StoreError::NotLocked { .. })));
+    let mut lost = false;
+    proxy.break_if(move |request| {
+        let is_put = request.headers.contains("DynamoDB_20120810.PutItem") && !lost;
+        lost |= is_put;
+        is_put.then_some(Fault::LostAnswer)
+    });
+    let held = store.lock("default").unwrap();
+    assert!(!moto.item("lost", "lost/team/a.tfstate").is_null());
+    store.unlock("default", &held.id).unwrap();
+}
+
+#[test]
+fn services_without_conditional_requests_are_checked_by_reading() {
+    let Some(Faulty { proxy, store, .. }) = faulty("plain", &[("use_lockfile", Value::bool(true))]) else { return };
+    proxy.break_if(|request| {
+        let headers = request.headers.to_lowercase();
+        let is_conditional = headers.contains("if-match:") || headers.contains("if-none-match:");
+        is_conditional.then_some(Fault::Answer(501, "<Error><Code>NotImplemented</Code></Error>"))
+    });
+    let held = store.lock("default").unwrap();
+    assert!(store.lock("default").unwrap_err().is_held_lock());
+    let one = store.write("default", b"{\"n\":1}", Expected::Absent, None).unwrap();
+    store.write("default", b"{\"n\":2}", Expected::Version(one.clone()), None).unwrap();
+    let stale = store.write("default", b"{\"n\":3}", Expected::Version(one), None);
+    assert!(matches!(stale, Err(StoreError::Conflict { .. })), "{stale:?}");
+    store.unlock("default", &held.id).unwrap();
+}
+
+#[test]
+fn missing_permissions_are_named() {
+    let Some(Faulty { proxy, store, .. }) = faulty("denied", &[("use_lockfile", Value::bool(true))]) else { return };
+    let held = store.lock("default").unwrap();
+    let named = |problem: StoreError, expected: &str| {
+        let StoreError::AccessDenied { permission, advice, .. } = &problem else { panic!("{problem:?}") };
+        assert_eq!(permission.as_deref(), Some(expected), "{problem:?}");
+        assert!(advice.contains("allow ") && advice.contains("arn:aws:s3:::denied"), "{advice}");
+    };
+    proxy.break_if(|_| Some(Fault::Answer(403, DENIED)));
+    named(store.read("default").unwrap_err(), "s3:GetObject");
+    named(store.write("default", b"{}", Expected::Absent, None).unwrap_err(), "s3:PutObject");
+    named(store.delete("default", None).unwrap_err(), "s3:DeleteObject");
+    assert_eq!(store.workspaces().unwrap(), [""; 0], "the default prefix may be that of others");
+    proxy.break_if(|request| (request.method == "DELETE").then_some(Fault::Answer(403, DENIED)));
+    named(store.unlock("default", &held.id).unwrap_err(), "s3:DeleteObject");
+    let prefix = [("workspace_key_prefix", Value::string("mine"))];
+    let own = Store::open("s3", &block(proxy.port, "denied", &prefix), &[]).unwrap();
+    proxy.break_if(|_| Some(Fault::Answer(403, DENIED)));
+    let problem = own.workspaces().unwrap_err();
+    assert!(matches!(&problem, StoreError::AccessDenied { permission: Some(name), .. } if name == "s3:ListBucket"));
+}
+
+#[test]
+fn wrong_regions_and_keys_are_explained() {
+    let Some(Faulty { proxy, store, .. }) = faulty("elsewhere", &[]) else { return };
+    let body = "<Error><Code>PermanentRedirect</Code><Region>eu-west-3</Region></Error>";
+    proxy.break_if(move |_| Some(Fault::Answer(301, body)));
+    let problem = store.read("default").unwrap_err();
+    assert!(problem.to_string().contains("set region to \"eu-west-3\""), "{problem}");
+    let body = "<Error><Code>InvalidAccessKeyId</Code><Message>unknown</Message></Error>";
+    proxy.break_if(move |_| Some(Fault::Answer(403, body)));
+    let problem = store.read("default").unwrap_err();
+    assert!(matches!(&problem, StoreError::Unauthenticated { advice, .. } if advice.contains("aws sso login")));
+    let mistyped = block(proxy.port, "elsewhere", &[("region", Value::string("eu-west"))]);
+    let problem = Store::open("s3", &mistyped, &[]).err().unwrap();
+    assert!(matches!(&problem, StoreError::InvalidArgument { argument, .. } if argument == "region"), "{problem}");
+}
+
+#[test]
+fn digests_that_the_object_has_outlived_heal_under_the_lock() {
+    let table = ("dynamodb_table", Value::string("digests"));
+    let Some(Faulty { moto, store, .. }) = faulty("digests", &[table]) else { return };
+    store.write("default", b"{\"n\":1}", Expected::Absent, None).unwrap();
+    // A program without the table writes the state.
+    moto.put("digests", "team/a.tfstate", b"{\"n\":2}");
+    let item = |md5: &str| json!({ "LockID": { "S": "digests/team/a.tfstate-md5" }, "Digest": { "S": md5 } });
+    let recorded = || moto.item("digests", "digests/team/a.tfstate-md5")["Digest"]["S"].as_str().map(str::to_owned);
+    let stale = recorded();
+    assert_eq!(store.read("default").unwrap().unwrap().bytes, b"{\"n\":2}");
+    assert_eq!(recorded(), stale, "a reader without the lock writes nothing");
+    let held = store.lock("default").unwrap();
+    assert_eq!(store.read("default").unwrap().unwrap().bytes, b"{\"n\":2}");
+    let healed = recorded();
+    assert_ne!(healed, stale);
+    // An object that is cut off is no state, whatever its time.
+    moto.put("digests", "team/a.tfstate", b"{\"n\":");
+    let problem = store.read("default").unwrap_err();
+    assert!(problem.to_string().contains("does not have the expected content"), "{problem}");
+    // An object that is older than its digest was put back by somebody.
+    moto.put("digests", "team/a.tfstate", b"{\"n\":3}");
+    let mut later = item("00000000000000000000000000000000");
+    later["Written"] = json!({ "S": "2999-01-01T00:00:00Z" });
+    moto.put_item("digests", &later);
+    let problem = store.read("default").unwrap_err();
+    let StoreError::InvalidData { reason, advice, .. } = &problem else { panic!("{problem:?}") };
+    assert!(reason.contains("older than the digest 00000000000000000000000000000000"), "{reason}");
+    assert!(advice.contains("digests/team/a.tfstate-md5 in the table digests"), "{advice}");
+    store.unlock("default", &held.id).unwrap();
+}

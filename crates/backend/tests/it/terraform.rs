@@ -1,0 +1,202 @@
+//! Real Terraform on the states and locks of the stores, if `GROMA_TERRAFORM` names it.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use groma_backend::{Expected, StoreError};
+use groma_value::Value;
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+
+use super::s3::{Moto, block};
+use super::store::Store;
+use super::{gcs, store};
+
+/// A working directory of Terraform.
+struct Terraform {
+    program: PathBuf,
+    directory: TempDir,
+}
+
+impl Terraform {
+    fn new(backend: &str, resources: &str) -> Option<Self> {
+        let Some(program) = std::env::var_os("GROMA_TERRAFORM").filter(|path| !path.is_empty()) else {
+            eprintln!("skipped: GROMA_TERRAFORM does not name a Terraform to compare with");
+            return None;
+        };
+        let terraform = Self { program: PathBuf::from(program), directory: tempfile::tempdir().unwrap() };
+        terraform.configure(backend, resources);
+        Some(terraform)
+    }
+
+    fn configure(&self, backend: &str, resources: &str) {
+        let text = format!("terraform {{\n{backend}\n}}\n{resources}\n");
+        std::fs::write(self.directory.path().join("main.tf"), text).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.directory.path()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", self.directory.path());
+        command.env("CHECKPOINT_DISABLE", "1").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs a command; returns its exit code and its output on one line.
+    fn run(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.command(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        let words = text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        (output.status.code().unwrap_or(-1), words)
+    }
+
+    #[track_caller]
+    fn ok(&self, arguments: &[&str]) -> String {
+        let (code, text) = self.run(arguments);
+        assert_eq!(code, 0, "{arguments:?}: {text}");
+        text
+    }
+
+    fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).spawn().unwrap()
+    }
+}
+
+const SMALL: &str = "output \"value\" {\n  value = \"theirs\"\n}";
+const SLOW: &str =
+    "resource \"terraform_data\" \"slow\" {\n  provisioner \"local-exec\" {\n    command = \"sleep 6\"\n  }\n}";
+
+/// Returns a state as Groma would write it.
+fn state(lineage: &str, serial: u64, value: &str) -> Vec<u8> {
+    let outputs = json!({ "value": { "value": value, "type": "string" } });
+    let state = json!({
+        "version": 4, "terraform_version": "1.15.5", "serial": serial, "lineage": lineage, "outputs": outputs,
+        "resources": [], "check_results": null,
+    });
+    state.to_string().into_bytes()
+}
+
+/// States, workspaces and locks both ways.
+fn shares(store: &Store, backend: &str) {
+    let Some(terraform) = Terraform::new(backend, SMALL) else { return };
+    terraform.ok(&["init", "-input=false"]);
+    terraform.ok(&["apply", "-auto-approve", "-input=false"]);
+    let theirs = store.read("default").unwrap().unwrap();
+    let document: Json = serde_json::from_slice(&theirs.bytes).unwrap();
+    assert_eq!(document["outputs"]["value"]["value"], "theirs");
+    let lineage = document["lineage"].as_str().unwrap();
+    let held = store.lock("default").unwrap();
+    let current = store.read("default").unwrap().unwrap();
+    let expected = Expected::Version(current.version);
+    store.write("default", &state(lineage, 10, "ours"), expected, Some(&held)).unwrap();
+    let (code, text) = terraform.run(&["plan", "-input=false"]);
+    assert!(code == 1 && text.contains("Error acquiring the state lock") && text.contains("tester@here"), "{text}");
+    assert!(text.contains(&held.id), "Terraform shows the ID that releases the lock: {text}");
+    store.unlock("default", &held.id).unwrap();
+    assert_eq!(terraform.ok(&["output", "-raw", "value"]), "ours");
+    workspaces_are_shared(store, &terraform);
+    locks_exclude(store, &terraform, backend);
+}
+
+fn workspaces_are_shared(store: &Store, terraform: &Terraform) {
+    terraform.ok(&["workspace", "new", "green"]);
+    assert!(store.workspaces().unwrap().contains(&"green".to_owned()));
+    assert!(store.read("green").unwrap().is_some());
+    let held = store.lock("red").unwrap();
+    let expected = match store.read("red").unwrap() {
+        Some(found) => Expected::Version(found.version),
+        None => Expected::Absent,
+    };
+    store.write("red", &state("c0ffee", 1, "red"), expected, Some(&held)).unwrap();
+    store.unlock("red", &held.id).unwrap();
+    terraform.ok(&["workspace", "select", "red"]);
+    assert_eq!(terraform.ok(&["output", "-raw", "value"]), "red");
+    terraform.ok(&["workspace", "select", "default"]);
+    store.delete("red", None).unwrap();
+    assert!(!terraform.ok(&["workspace", "list"]).contains("red"));
+    terraform.ok(&["workspace", "delete", "green"]);
+    assert_eq!(store.workspaces().unwrap().iter().filter(|name| *name != "default").count(), 0);
+}
+
+fn locks_exclude(store: &Store, terraform: &Terraform, backend: &str) {
+    // Terraform releases the lock of a run that is gone.
+    let held = store.lock("default").unwrap();
+    terraform.ok(&["force-unlock", "-force", &held.id]);
+    assert!(matches!(store.unlock("default", &held.id), Err(StoreError::NotLocked { .. })));
+    terraform.configure(backend, SLOW);
+    let mut child = terraform.start(&["apply", "-auto-approve", "-input=false"]);
+    let begin = Instant::now();
+    let holder = loop {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the lock of Terraform is never seen");
+        match store.lock("default") {
+            Err(StoreError::Locked { holder: Some(holder), .. }) if holder.operation == "OperationTypeApply" => {
+                break holder;
+            }
+            Err(StoreError::Locked { .. }) => {}
+            Ok(held) => store.unlock("default", &held.id).unwrap(),
+            Err(problem) => panic!("{problem:?}"),
+        }
+        if child.try_wait().unwrap().is_some() {
+            // This test held the lock when Terraform tried.
+            child = terraform.start(&["apply", "-auto-approve", "-input=false"]);
+        }
+        thread::sleep(Duration::from_millis(150));
+    };
+    // A lock that Terraform holds is released by the ID that it wrote.
+    store.unlock("default", &holder.id).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let held = store.lock("default").unwrap();
+    store.unlock("default", &held.id).unwrap();
+}
+
+#[test]
+fn terraform_shares_the_states_and_locks_of_s3() {
+    let Some(moto) = Moto::start() else { return };
+    let cases = [
+        ("tf-file", "use_lockfile = true"),
+        ("tf-table", "dynamodb_table = \"tf-table\""),
+        ("tf-both", "use_lockfile = true\n    dynamodb_table = \"tf-both\""),
+    ];
+    for (bucket, locks) in cases {
+        moto.make_bucket(bucket);
+        moto.make_table(bucket);
+        let url = format!("http://127.0.0.1:{}", moto.port);
+        let backend = format!(
+            "  backend \"s3\" {{\n    bucket = \"{bucket}\"\n    key = \"team/a.tfstate\"\n    region = \"us-east-1\"\n    \
+             access_key = \"AKIAIOSFODNN7EXAMPLE\"\n    secret_key = \"secret\"\n    use_path_style = true\n    \
+             skip_metadata_api_check = true\n    {locks}\n    \
+             endpoints = {{ s3 = \"{url}\", dynamodb = \"{url}\", sts = \"{url}\", iam = \"{url}\" }}\n  }}"
+        );
+        let mut arguments = Vec::new();
+        if locks.contains("use_lockfile") {
+            arguments.push(("use_lockfile", Value::bool(true)));
+        }
+        if locks.contains("dynamodb_table") {
+            arguments.push(("dynamodb_table", Value::string(bucket)));
+        }
+        let store = Store::open("s3", &block(moto.port, bucket, &arguments), &[]).unwrap();
+        shares(&store, &backend);
+    }
+}
+
+#[test]
+fn terraform_shares_the_states_and_locks_of_gcs() {
+    let Some(port) = gcs::server() else { return };
+    gcs::make_bucket(port, "tf");
+    let url = format!("http://127.0.0.1:{port}/storage/v1/");
+    let backend = format!(
+        "  backend \"gcs\" {{\n    bucket = \"tf\"\n    prefix = \"team/net\"\n    access_token = \"token\"\n    \
+         storage_custom_endpoint = \"{url}\"\n  }}"
+    );
+    let given = [
+        ("bucket", Value::string("tf")),
+        ("prefix", Value::string("team/net")),
+        ("access_token", Value::string("token")),
+        ("storage_custom_endpoint", Value::string(url)),
+    ];
+    let store = Store::open("gcs", &store::block(&given, &[]), &[]).unwrap();
+    shares(&store, &backend);
+}

@@ -1,0 +1,7 @@
+//! Oracle Cloud: API keys and session tokens, and the signatures made with them.
+
+mod config_file;
+mod credentials;
+mod signing;
+
+pub use credentials::{OracleAuthentication, OracleCredentials, OracleSettings};
