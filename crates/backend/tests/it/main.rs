@@ -6,6 +6,7 @@ mod azurerm;
 mod cos;
 mod gcs;
 mod kubernetes;
+mod kubernetes_protobuf;
 mod kubernetes_server;
 mod oci;
 mod proxy;

@@ -12,7 +12,7 @@ use groma_value::Value;
 use serde_json::{Value as Json, json};
 
 use super::store::{self, Store, has_one_winner, keeps_the_contract};
-use super::web::{Request, serve};
+use super::web::{Request, decoded, serve};
 
 #[derive(Default)]
 struct Shared {
@@ -79,10 +79,6 @@ fn reply(status: u16, etag: &str, body: &[u8]) -> Vec<u8> {
 
 fn failure(status: u16, code: &str) -> Vec<u8> {
     reply(status, "", json!({ "code": code, "message": "no" }).to_string().as_bytes())
-}
-
-fn decoded(text: &str) -> String {
-    text.replace("%2F", "/").replace("%3A", ":")
 }
 
 impl Shared {

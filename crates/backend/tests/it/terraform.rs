@@ -5,11 +5,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use groma_backend::{Expected, StoreError};
+use groma_backend::{Expected, Product, StoreError, record_hash, registry};
 use groma_value::Value;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
+use super::kubernetes_server::{KubernetesServer, NAMESPACE};
 use super::s3::{Moto, block};
 use super::store::Store;
 use super::{gcs, store};
@@ -82,6 +83,7 @@ fn state(lineage: &str, serial: u64, value: &str) -> Vec<u8> {
 fn shares(store: &Store, backend: &str) {
     let Some(terraform) = Terraform::new(backend, SMALL) else { return };
     terraform.ok(&["init", "-input=false"]);
+    record_has_the_same_hash(&terraform);
     terraform.ok(&["apply", "-auto-approve", "-input=false"]);
     let theirs = store.read("default").unwrap().unwrap();
     let document: Json = serde_json::from_slice(&theirs.bytes).unwrap();
@@ -98,6 +100,18 @@ fn shares(store: &Store, backend: &str) {
     assert_eq!(terraform.ok(&["output", "-raw", "value"]), "ours");
     workspaces_are_shared(store, &terraform);
     locks_exclude(store, &terraform, backend);
+}
+
+/// The record of the working directory: the arguments of the schema, and the hash of the block.
+fn record_has_the_same_hash(terraform: &Terraform) {
+    let record = std::fs::read(terraform.directory.path().join(".terraform/terraform.tfstate")).unwrap();
+    let record: Json = serde_json::from_slice(&record).unwrap();
+    let (ty, recorded) = (record["backend"]["type"].as_str().unwrap(), &record["backend"]["config"]);
+    let schema = (registry::find(ty).unwrap().schema)();
+    let config = schema.from_record(recorded).unwrap();
+    assert_eq!(&schema.to_record(&config, Product::Terraform).unwrap(), recorded);
+    let hash = record_hash(ty, schema, &config, Product::Terraform);
+    assert_eq!(Some(u64::from(hash)), record["backend"]["hash"].as_u64());
 }
 
 fn workspaces_are_shared(store: &Store, terraform: &Terraform) {
@@ -199,4 +213,48 @@ fn terraform_shares_the_states_and_locks_of_gcs() {
     ];
     let store = Store::open("gcs", &store::block(&given, &[]), &[]).unwrap();
     shares(&store, &backend);
+}
+
+#[test]
+fn terraform_shares_the_states_and_locks_of_kubernetes() {
+    let server = KubernetesServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config");
+    let kubeconfig = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: here\ncontexts:\n- name: here\n  context: {{cluster: c, user: u}}\nclusters:\n- \
+         name: c\n  cluster: {{server: \"http://127.0.0.1:{}\"}}\nusers:\n- name: u\n  user: {{token: token}}\n",
+        server.port
+    );
+    std::fs::write(&path, kubeconfig).unwrap();
+    let path = path.display().to_string();
+    let backend = format!(
+        "  backend \"kubernetes\" {{\n    secret_suffix = \"net\"\n    namespace = \"{NAMESPACE}\"\n    config_path = \"{path}\"\n  }}"
+    );
+    let given = [
+        ("secret_suffix", Value::string("net")),
+        ("namespace", Value::string(NAMESPACE)),
+        ("config_path", Value::string(&path)),
+    ];
+    let store = Store::open("kubernetes", &store::block(&given, &[]), &[]).unwrap();
+    shares(&store, &backend);
+    reads_a_split_state(&store, &backend, &server);
+}
+
+/// A state that one secret cannot hold.
+fn reads_a_split_state(store: &Store, backend: &str, server: &KubernetesServer) {
+    let Some(terraform) = Terraform::new(backend, SMALL) else { return };
+    let mut seed = 5_u32;
+    let digit = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        format!("{:02x}", seed >> 24)
+    };
+    let large: String = std::iter::repeat_with(digit).take(1_500_000).collect();
+    store.write("default", &state("c0ffee", 1, &large), Expected::Any, None).unwrap();
+    assert!(server.names().contains(&"secrets/tfstate-default-net-part-1".to_owned()), "{:?}", server.names());
+    terraform.ok(&["init", "-input=false"]);
+    assert!(terraform.ok(&["output", "-raw", "value"]) == large, "Terraform reads another state");
+    terraform.ok(&["apply", "-auto-approve", "-input=false"]);
+    assert!(!server.names().contains(&"secrets/tfstate-default-net-part-1".to_owned()));
+    let found: Json = serde_json::from_slice(&store.read("default").unwrap().unwrap().bytes).unwrap();
+    assert_eq!(found["outputs"]["value"]["value"], "theirs");
 }
