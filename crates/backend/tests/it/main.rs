@@ -16,4 +16,5 @@ mod s3_faults;
 mod server;
 mod store;
 mod terraform;
+mod tls_proxy;
 mod web;

@@ -13,12 +13,14 @@ use tempfile::TempDir;
 use super::kubernetes_server::{KubernetesServer, NAMESPACE};
 use super::s3::{Moto, block};
 use super::store::Store;
-use super::{gcs, store};
+use super::tls_proxy::TlsProxy;
+use super::{azurerm, gcs, store};
 
 /// A working directory of Terraform.
 struct Terraform {
     program: PathBuf,
     directory: TempDir,
+    variables: Vec<(String, String)>,
 }
 
 impl Terraform {
@@ -27,9 +29,16 @@ impl Terraform {
             eprintln!("skipped: GROMA_TERRAFORM does not name a Terraform to compare with");
             return None;
         };
-        let terraform = Self { program: PathBuf::from(program), directory: tempfile::tempdir().unwrap() };
+        let terraform =
+            Self { program: PathBuf::from(program), directory: tempfile::tempdir().unwrap(), variables: Vec::new() };
         terraform.configure(backend, resources);
         Some(terraform)
+    }
+
+    /// Sets environment variables for all commands.
+    fn with(mut self, variables: &[(&str, &str)]) -> Self {
+        self.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        self
     }
 
     fn configure(&self, backend: &str, resources: &str) {
@@ -41,7 +50,8 @@ impl Terraform {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.directory.path()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", self.directory.path());
-        command.env("CHECKPOINT_DISABLE", "1").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("CHECKPOINT_DISABLE", "1").envs(self.variables.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -81,9 +91,14 @@ fn state(lineage: &str, serial: u64, value: &str) -> Vec<u8> {
 
 /// States, workspaces and locks both ways.
 fn shares(store: &Store, backend: &str) {
-    let Some(terraform) = Terraform::new(backend, SMALL) else { return };
+    if let Some(terraform) = Terraform::new(backend, SMALL) {
+        shares_with(&terraform, store, backend);
+    }
+}
+
+fn shares_with(terraform: &Terraform, store: &Store, backend: &str) {
     terraform.ok(&["init", "-input=false"]);
-    record_has_the_same_hash(&terraform);
+    record_has_the_same_hash(terraform);
     terraform.ok(&["apply", "-auto-approve", "-input=false"]);
     let theirs = store.read("default").unwrap().unwrap();
     let document: Json = serde_json::from_slice(&theirs.bytes).unwrap();
@@ -98,8 +113,8 @@ fn shares(store: &Store, backend: &str) {
     assert!(text.contains(&held.id), "Terraform shows the ID that releases the lock: {text}");
     store.unlock("default", &held.id).unwrap();
     assert_eq!(terraform.ok(&["output", "-raw", "value"]), "ours");
-    workspaces_are_shared(store, &terraform);
-    locks_exclude(store, &terraform, backend);
+    workspaces_are_shared(store, terraform);
+    locks_exclude(store, terraform, backend);
 }
 
 /// The record of the working directory: the arguments of the schema, and the hash of the block.
@@ -257,4 +272,25 @@ fn reads_a_split_state(store: &Store, backend: &str, server: &KubernetesServer) 
     assert!(!server.names().contains(&"secrets/tfstate-default-net-part-1".to_owned()));
     let found: Json = serde_json::from_slice(&store.read("default").unwrap().unwrap().bytes).unwrap();
     assert_eq!(found["outputs"]["value"]["value"], "theirs");
+}
+
+#[test]
+fn terraform_shares_the_states_and_locks_of_azurerm() {
+    let Some(port) = azurerm::server() else { return };
+    azurerm::make_container(port, "tf-states");
+    let folder = tempfile::tempdir().unwrap();
+    let certificate = folder.path().join("ca.pem");
+    let account = azurerm::ACCOUNT;
+    let proxy = TlsProxy::start(&format!("{account}.blob.core.windows.net"), port, &certificate);
+    let backend = format!(
+        "  backend \"azurerm\" {{\n    storage_account_name = \"{account}\"\n    container_name = \"tf-states\"\n    \
+         key = \"team/a.tfstate\"\n    access_key = \"{}\"\n  }}",
+        azurerm::KEY
+    );
+    let Some(terraform) = Terraform::new(&backend, SMALL) else { return };
+    let address = format!("http://127.0.0.1:{}", proxy.port);
+    let certificate = certificate.display().to_string();
+    let terraform = terraform.with(&[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)]);
+    let store = azurerm::open(port, "tf-states", &[]).unwrap();
+    shares_with(&terraform, &store, &backend);
 }

@@ -1,7 +1,7 @@
 //! HTTP requests, for servers of the tests.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 
@@ -49,7 +49,8 @@ pub fn response(status: u16, body: &str) -> Vec<u8> {
     format!("{head}Connection: close\r\n\r\n{body}").into_bytes()
 }
 
-fn read(stream: &TcpStream) -> Option<Request> {
+/// Reads a request.
+pub fn read(stream: impl Read) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
