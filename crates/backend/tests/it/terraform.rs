@@ -14,7 +14,7 @@ use super::kubernetes_server::{KubernetesServer, NAMESPACE};
 use super::s3::{Moto, block};
 use super::store::Store;
 use super::tls_proxy::TlsProxy;
-use super::{azurerm, gcs, store};
+use super::{azurerm, gcs, oci, store};
 
 /// A working directory of Terraform.
 struct Terraform {
@@ -293,4 +293,23 @@ fn terraform_shares_the_states_and_locks_of_azurerm() {
     let terraform = terraform.with(&[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)]);
     let store = azurerm::open(port, "tf-states", &[]).unwrap();
     shares_with(&terraform, &store, &backend);
+}
+
+#[test]
+fn terraform_shares_the_states_and_locks_of_oci() {
+    let double = oci::Double::with_pages_of(1000);
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = (folder.path().join("ca.pem"), folder.path().join("key.pem"));
+    std::fs::write(&key, oci::private_key()).unwrap();
+    let proxy = TlsProxy::start("objectstorage.eu-frankfurt-1.oraclecloud.com", double.port, &certificate);
+    let backend = format!(
+        "  backend \"oci\" {{\n    bucket = \"states\"\n    namespace = \"ns\"\n    key = \"team/a.tfstate\"\n    region = \"eu-frankfurt-1\"\n    \
+         tenancy_ocid = \"tenancy\"\n    user_ocid = \"user\"\n    fingerprint = \"finger\"\n    private_key_path = \"{}\"\n  }}",
+        key.display()
+    );
+    let Some(terraform) = Terraform::new(&backend, SMALL) else { return };
+    let address = format!("http://127.0.0.1:{}", proxy.port);
+    let certificate = certificate.display().to_string();
+    let terraform = terraform.with(&[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)]);
+    shares_with(&terraform, &double.open(&[]).unwrap(), &backend);
 }
