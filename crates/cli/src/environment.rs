@@ -15,8 +15,21 @@ const PATHS: [&str; 4] = ["TF_CLI_CONFIG_FILE", "TF_DATA_DIR", "TF_LOG_PATH", "T
 const OWN: [&str; 2] = ["TF_", "GROMA_"];
 
 /// Prefixes of variables shared with other programs: a value that is not valid UTF-8 is a warning.
-const SHARED: [&str; 10] =
-    ["AWS_", "AZURE_", "ARM_", "CLOUDSDK_", "CONSUL_", "GCE_", "GOOGLE_", "OCI_", "PG", "STORAGE_EMULATOR_"];
+const SHARED: [&str; 13] = [
+    "AWS_",
+    "AZURE_",
+    "ARM_",
+    "CLOUDSDK_",
+    "CONSUL_",
+    "GCE_",
+    "GOOGLE_",
+    "KUBE_",
+    "KUBERNETES_",
+    "OCI_",
+    "PG",
+    "STORAGE_EMULATOR_",
+    "TENCENTCLOUD_",
+];
 
 /// Environment variables of the process, as bytes.
 ///

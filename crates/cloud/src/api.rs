@@ -141,13 +141,13 @@ impl ApiRequest {
         self
     }
 
-    /// Replaces the URL.
+    /// Replaces the URL, for signatures that are part of the query.
     #[must_use]
     pub fn with_url(self, url: impl Into<String>) -> Self {
         Self { url: url.into(), ..self }
     }
 
-    /// Sets the body.
+    /// Sets the body, which repetitions of the request share.
     #[must_use]
     pub fn with_body(self, body: impl Into<Bytes>) -> Self {
         Self { body: body.into(), ..self }

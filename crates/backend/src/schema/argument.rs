@@ -57,6 +57,8 @@ pub enum ArgumentKind {
 pub enum Nesting {
     /// At most one; null without one.
     Single,
+    /// At most one. Terraform has null without one, and OpenTofu a list of blocks.
+    SingleInTerraform,
     /// A set of blocks, which has at most one in all backends.
     Set,
     /// A list of blocks, which has at most one in all backends.
@@ -195,12 +197,18 @@ impl Argument {
         self.only.is_none_or(|only| only == product)
     }
 
+    /// Whether `product` writes the object of this argument as a list, although it is none here.
+    pub(super) fn is_list_in(&self, product: Product) -> bool {
+        product == Product::OpenTofu && matches!(self.kind, ArgumentKind::Block(Nesting::SingleInTerraform, _))
+    }
+
     /// Returns the value without a configuration: null, or an empty collection of blocks.
     pub(super) fn empty(&self) -> Value {
         let element = |attributes: &[Self]| object_type(attributes);
         match &self.kind {
             ArgumentKind::Value(ty) => Value::null(ty.clone()),
-            ArgumentKind::Object(attributes) | ArgumentKind::Block(Nesting::Single, attributes) => {
+            ArgumentKind::Object(attributes)
+            | ArgumentKind::Block(Nesting::Single | Nesting::SingleInTerraform, attributes) => {
                 Value::null(element(attributes))
             }
             ArgumentKind::Block(Nesting::Set, attributes) => Value::set(element(attributes), Vec::new()),
@@ -212,9 +220,8 @@ impl Argument {
     pub fn ty(&self) -> Type {
         match &self.kind {
             ArgumentKind::Value(ty) => ty.clone(),
-            ArgumentKind::Object(attributes) | ArgumentKind::Block(Nesting::Single, attributes) => {
-                object_type(attributes)
-            }
+            ArgumentKind::Object(attributes)
+            | ArgumentKind::Block(Nesting::Single | Nesting::SingleInTerraform, attributes) => object_type(attributes),
             ArgumentKind::Block(Nesting::Set, attributes) => Type::set(object_type(attributes)),
             ArgumentKind::Block(Nesting::List, attributes) => Type::list(object_type(attributes)),
         }

@@ -105,6 +105,11 @@ fn record(arguments: &[Argument], value: &Value, product: Product) -> Option<ser
             }
             _ => serde_json::from_str(&json::encode(&value).ok()?).ok()?,
         };
+        let written = match written {
+            serde_json::Value::Null if argument.is_list_in(product) => serde_json::Value::Array(Vec::new()),
+            one if argument.is_list_in(product) => serde_json::Value::Array(vec![one]),
+            one => one,
+        };
         members.insert(argument.name.to_owned(), written);
     }
     Some(serde_json::Value::Object(members))
@@ -159,7 +164,10 @@ fn converted(argument: &Argument, value: &Value, name: String, problems: &mut Ve
             return argument.empty();
         }
     };
-    let single = matches!(argument.kind, ArgumentKind::Object(_) | ArgumentKind::Block(Nesting::Single, _));
+    let single = matches!(
+        argument.kind,
+        ArgumentKind::Object(_) | ArgumentKind::Block(Nesting::Single | Nesting::SingleInTerraform, _)
+    );
     if elements.len() > 1 {
         problems.push(ArgumentError::WrongType { name, reason: "only one object is allowed".to_owned() });
         return argument.empty();

@@ -21,6 +21,14 @@ fn object(arguments: &[Argument], value: &Value, product: Product, text: &mut St
         let value = value.attribute(argument.name).unwrap_or(Value::NULL);
         match &argument.kind {
             ArgumentKind::Value(_) => write(&value, text),
+            ArgumentKind::Block(_, attributes) if argument.is_list_in(product) => {
+                text.push('[');
+                if !value.is_null() {
+                    object(attributes, &value, product, text);
+                    text.push(';');
+                }
+                text.push(']');
+            }
             ArgumentKind::Object(attributes) | ArgumentKind::Block(_, attributes) => {
                 nested(attributes, &value, product, text);
             }
@@ -116,6 +124,7 @@ fn is_combining(character: char) -> bool {
 mod tests {
     use groma_value::Type;
 
+    use super::super::argument::Nesting;
     use super::*;
 
     fn local() -> BackendSchema {
@@ -135,6 +144,33 @@ mod tests {
         assert_eq!(hash(Some("x.tfstate")), 2_326_359_980);
         assert_eq!(hash(Some("a.tfstate")), 2_985_648_108);
         assert_eq!(hash(None), 666_019_178);
+    }
+
+    #[test]
+    fn block_that_only_opentofu_has_as_a_list_is_one_in_its_record_and_hash() {
+        let name = || Argument::optional("name", Type::String);
+        let schema = BackendSchema::new([Argument::block("exec", Nesting::SingleInTerraform, [name()])]);
+        let given = Value::object([("exec", Value::object([("name", Value::string("x"))]))]);
+        let texts = |config: &Value| {
+            [Product::Terraform, Product::OpenTofu].map(|product| {
+                let mut text = String::new();
+                object(schema.arguments(), config, product, &mut text);
+                (text, schema.to_record(config, product).map(|record| record.to_string()).unwrap_or_default())
+            })
+        };
+        let owned = |text: &str, record: &str| (text.to_owned(), record.to_owned());
+        let set = texts(&schema.conform(&given).unwrap());
+        let expected =
+            [owned(r#"<<"x";>;>"#, r#"{"exec":{"name":"x"}}"#), owned(r#"<[<"x";>;];>"#, r#"{"exec":[{"name":"x"}]}"#)];
+        assert_eq!(set, expected);
+        let unset = texts(&schema.conform(&Value::NULL).unwrap());
+        assert_eq!(unset, [owned("<~;>", r#"{"exec":null}"#), owned("<[];>", r#"{"exec":[]}"#)]);
+        let listed = serde_json::json!({ "exec": [{ "name": "x" }] });
+        assert_eq!(schema.from_record(&listed).unwrap(), schema.conform(&given).unwrap());
+        assert_eq!(
+            schema.from_record(&serde_json::json!({ "exec": [] })).unwrap(),
+            schema.conform(&Value::NULL).unwrap()
+        );
     }
 
     #[test]

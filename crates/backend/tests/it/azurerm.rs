@@ -17,12 +17,13 @@ use super::proxy::{Fault, Proxy};
 use super::server::Server;
 use super::store::{self, Store, has_one_winner, keeps_the_contract};
 
-const ACCOUNT: &str = "devstoreaccount1";
-/// The key of that account, which the documentation of the emulator publishes.
-const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+/// An account of its own: Terraform signs requests for that of the emulator's documentation in another way.
+pub const ACCOUNT: &str = "acmestates";
+pub const KEY: &str = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNA==";
 
 static SERVER: LazyLock<Option<Server>> = LazyLock::new(|| {
-    Server::start("azurite-blob", |port| {
+    let accounts = format!("{ACCOUNT}:{KEY}");
+    Server::start("azurite-blob", &[("AZURITE_ACCOUNTS", &accounts)], |port| {
         let port = port.to_string();
         let arguments = [
             "--disableTelemetry",
@@ -38,7 +39,7 @@ static SERVER: LazyLock<Option<Server>> = LazyLock::new(|| {
     })
 });
 
-fn server() -> Option<u16> {
+pub fn server() -> Option<u16> {
     let port = SERVER.as_ref().map(|server| server.port);
     if port.is_none() {
         eprintln!("skipped: azurite-blob is not installed (npm install -g azurite)");
@@ -56,11 +57,11 @@ fn send(port: u16, method: Method, path: &str, headers: &[(&str, &str)]) -> Http
     background::block_on(async move { api.send(&request).await }).unwrap().unwrap()
 }
 
-fn make_container(port: u16, name: &str) {
+pub fn make_container(port: u16, name: &str) {
     assert!(send(port, Method::PUT, &format!("{name}?restype=container"), &[]).status.is_success());
 }
 
-fn open(port: u16, container: &str, more: &[(&'static str, Value)]) -> Result<Store, StoreError> {
+pub fn open(port: u16, container: &str, more: &[(&'static str, Value)]) -> Result<Store, StoreError> {
     let given = [
         ("storage_account_name", Value::string(ACCOUNT)),
         ("container_name", Value::string(container)),

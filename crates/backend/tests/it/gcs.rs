@@ -14,7 +14,7 @@ use super::server::Server;
 use super::store::{self, Store, has_one_winner, keeps_the_contract};
 
 static SERVER: LazyLock<Option<Server>> = LazyLock::new(|| {
-    Server::start("fake-gcs-server", |port| {
+    Server::start("fake-gcs-server", &[], |port| {
         let host = format!("127.0.0.1:{port}");
         let port = port.to_string();
         let arguments =

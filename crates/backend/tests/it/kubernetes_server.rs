@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value as Json, json};
 
-use super::web::{Request, response, serve};
+use super::kubernetes_protobuf;
+use super::web::{Request, decoded, response, serve};
 
 /// The namespace that exists.
 pub const NAMESPACE: &str = "states";
@@ -55,7 +56,12 @@ impl KubernetesServer {
 }
 
 fn failure(code: u16, reason: &str, kind: &str) -> (u16, Json) {
-    (code, json!({ "kind": "Status", "code": code, "reason": reason, "message": reason, "details": { "kind": kind } }))
+    let details = json!({ "kind": kind });
+    let status = json!({
+        "apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": reason,
+        "details": details,
+    });
+    (code, status)
 }
 
 impl Shared {
@@ -82,11 +88,12 @@ impl Shared {
         if namespace != NAMESPACE {
             return failure(404, "NotFound", if verb == "create" { "namespaces" } else { kind });
         }
-        let body: Json = serde_json::from_slice(&request.body).unwrap_or_default();
+        let body = kubernetes_protobuf::lease(&request.body);
+        let body = body.unwrap_or_else(|| serde_json::from_slice(&request.body).unwrap_or_default());
         let name = name.or(body["metadata"]["name"].as_str()).unwrap_or_default();
         let key = format!("{kind}/{name}");
         match verb {
-            "list" => self.list(kind, query),
+            "list" => self.list(kind, query, request.header("accept").unwrap_or_default()),
             "get" => {
                 self.objects.get(&key).map_or_else(|| failure(404, "NotFound", kind), |found| (200, found.clone()))
             }
@@ -100,7 +107,7 @@ impl Shared {
                 Some(_) => (200, self.store(key, body)),
             },
             _ => match self.objects.remove(&key) {
-                Some(_) => (200, json!({ "kind": "Status" })),
+                Some(_) => (200, json!({ "apiVersion": "v1", "kind": "Status", "status": "Success" })),
                 None => failure(404, "NotFound", kind),
             },
         }
@@ -109,13 +116,19 @@ impl Shared {
     pub fn store(&mut self, key: String, mut object: Json) -> Json {
         self.version += 1;
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        let (version, kind) = match key.split_once('/') {
+            Some(("secrets", _)) => ("v1", "Secret"),
+            _ => ("coordination.k8s.io/v1", "Lease"),
+        };
+        object["apiVersion"] = json!(version);
+        object["kind"] = json!(kind);
         self.objects.insert(key, object.clone());
         object
     }
 
-    fn list(&self, kind: &str, query: &str) -> (u16, Json) {
+    fn list(&self, kind: &str, query: &str, accept: &str) -> (u16, Json) {
         let selector = query.split('&').find_map(|pair| pair.strip_prefix("labelSelector=")).unwrap_or_default();
-        let selector = selector.replace("%3D", "=").replace("%2C", ",");
+        let selector = decoded(selector);
         let matches = |object: &Json| {
             selector
                 .split(',')
@@ -124,7 +137,9 @@ impl Shared {
         };
         let prefix = format!("{kind}/");
         let found = self.objects.iter().filter(|(key, object)| key.starts_with(&prefix) && matches(object));
-        let items: Vec<Json> = found.map(|(_, object)| json!({ "metadata": object["metadata"] })).collect();
-        (200, json!({ "items": items, "metadata": {} }))
+        let is_partial = accept.contains("PartialObjectMetadataList");
+        let item = |object: &Json| if is_partial { json!({ "metadata": object["metadata"] }) } else { object.clone() };
+        let items: Vec<Json> = found.map(|(_, object)| item(object)).collect();
+        (200, json!({ "apiVersion": "v1", "kind": "SecretList", "items": items, "metadata": {} }))
     }
 }

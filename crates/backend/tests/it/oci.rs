@@ -9,15 +9,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groma_backend::{Expected, StoreError};
 use groma_value::Value;
+use md5::{Digest, Md5};
 use serde_json::{Value as Json, json};
 
 use super::store::{self, Store, has_one_winner, keeps_the_contract};
-use super::web::{Request, serve};
+use super::web::{Request, decoded, serve};
 
 #[derive(Default)]
 struct Shared {
     objects: BTreeMap<String, (Vec<u8>, u64)>,
     version: u64,
+    /// The number of objects on a page.
+    page: usize,
     /// The answer to everything, if there is one.
     refusal: Option<(u16, &'static str)>,
     /// How many answers to writes are lost.
@@ -25,14 +28,18 @@ struct Shared {
 }
 
 #[derive(Clone)]
-struct Double {
-    port: u16,
+pub struct Double {
+    pub port: u16,
     shared: Arc<Mutex<Shared>>,
 }
 
 impl Double {
     fn start() -> Self {
-        let shared = Arc::<Mutex<Shared>>::default();
+        Self::with_pages_of(1)
+    }
+
+    pub fn with_pages_of(page: usize) -> Self {
+        let shared = Arc::new(Mutex::new(Shared { page, ..Shared::default() }));
         let served = Arc::clone(&shared);
         let port = serve(move |request| {
             let mut shared = served.lock().unwrap();
@@ -50,11 +57,8 @@ impl Double {
         self.shared.lock().unwrap()
     }
 
-    fn open(&self, more: &[(&'static str, Value)]) -> Result<Store, StoreError> {
-        let pair = KeyPair::generate(KeySize::Rsa2048).unwrap();
-        let der: Pkcs8V1Der<'_> = pair.as_der().unwrap();
-        let pem =
-            format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", STANDARD.encode(der.as_ref()));
+    pub fn open(&self, more: &[(&'static str, Value)]) -> Result<Store, StoreError> {
+        let pem = private_key();
         let given = [
             ("bucket", "states"),
             ("namespace", "ns"),
@@ -71,33 +75,46 @@ impl Double {
     }
 }
 
+/// Creates an API key.
+pub fn private_key() -> String {
+    let pair = KeyPair::generate(KeySize::Rsa2048).unwrap();
+    let der: Pkcs8V1Der<'_> = pair.as_der().unwrap();
+    let encoded = STANDARD.encode(der.as_ref());
+    let lines: Vec<&str> = encoded.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+    format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n"))
+}
+
 fn reply(status: u16, etag: &str, body: &[u8]) -> Vec<u8> {
-    let length = body.len();
-    let head = format!("HTTP/1.1 {status} X\r\netag: {etag}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
-    [head.as_bytes(), body].concat()
+    [head(status, etag, body).as_bytes(), body].concat()
+}
+
+/// Returns the head of a response. Terraform needs the digest.
+fn head(status: u16, etag: &str, body: &[u8]) -> String {
+    let (length, digest) = (body.len(), STANDARD.encode(Md5::digest(body)));
+    format!(
+        "HTTP/1.1 {status} X\r\netag: {etag}\r\ncontent-md5: {digest}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n"
+    )
 }
 
 fn failure(status: u16, code: &str) -> Vec<u8> {
     reply(status, "", json!({ "code": code, "message": "no" }).to_string().as_bytes())
 }
 
-fn decoded(text: &str) -> String {
-    text.replace("%2F", "/").replace("%3A", ":")
-}
-
 impl Shared {
     fn answer(&mut self, request: &Request) -> Vec<u8> {
         let signature = request.header("authorization").unwrap_or_default();
-        let key = "keyId=\"tenancy/user/finger\",algorithm=\"rsa-sha256\"";
-        if !signature.starts_with("Signature version=\"1\",headers=\"date (request-target) host\"")
-            || !signature.contains(key)
-        {
+        let key = "keyId=\"tenancy/user/finger\"";
+        if !signature.starts_with("Signature version=\"1\"") || !signature.contains(key) {
             return failure(401, "NotAuthenticated");
         }
         if let Some((status, code)) = self.refusal {
             return failure(status, code);
         }
         let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
+        if path == "/n/ns/b/states/objectversions" {
+            return self.versions(query);
+        }
         let name = path.strip_prefix("/n/ns/b/states/o").map(|rest| decoded(rest.trim_start_matches('/')));
         let Some(name) = name else { return failure(404, "BucketNotFound") };
         if name.is_empty() {
@@ -115,6 +132,7 @@ impl Shared {
                 self.objects.insert(name, (request.body.clone(), self.version));
                 reply(200, &format!("e{}", self.version), b"")
             }
+            ("HEAD", Some((bytes, version))) => head(200, &format!("e{version}"), &bytes).into_bytes(),
             ("GET", Some((bytes, version))) => reply(200, &format!("e{version}"), &bytes),
             ("DELETE", Some(_)) => {
                 self.objects.remove(&name);
@@ -124,7 +142,13 @@ impl Shared {
         }
     }
 
-    /// Pages of one object each.
+    /// The versions of one object, which Terraform deletes one by one with a workspace. There are no older ones here.
+    fn versions(&self, query: &str) -> Vec<u8> {
+        let name = decoded(query.trim_start_matches("prefix="));
+        let found = self.objects.get(&name).map(|_| json!({ "name": name, "versionId": "latest" }));
+        reply(200, "", json!({ "items": found.into_iter().collect::<Vec<_>>() }).to_string().as_bytes())
+    }
+
     fn list(&self, query: &str) -> Vec<u8> {
         let value = |name: &str| {
             let pair = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
@@ -132,7 +156,7 @@ impl Shared {
         };
         let (prefix, start) = (value("prefix"), value("start"));
         let mut names = self.objects.keys().filter(|name| name.starts_with(&prefix) && **name >= start);
-        let objects: Vec<Json> = names.next().map(|name| json!({ "name": name })).into_iter().collect();
+        let objects: Vec<Json> = names.by_ref().take(self.page).map(|name| json!({ "name": name })).collect();
         reply(200, "", json!({ "objects": objects, "nextStartWith": names.next() }).to_string().as_bytes())
     }
 }

@@ -58,7 +58,7 @@ impl Proxy {
 }
 
 /// Sends a request on and returns the answer.
-fn forward(request: &Request, upstream: u16) -> Option<Vec<u8>> {
+pub fn forward(request: &Request, upstream: u16) -> Option<Vec<u8>> {
     let lines = request.headers.split_inclusive('\n');
     let headers: String = lines.filter(|line| !line.to_lowercase().starts_with("connection:")).collect();
     let head = format!("{} {} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n", request.method, request.target);

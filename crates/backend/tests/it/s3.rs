@@ -16,7 +16,7 @@ use super::server::Server;
 use super::store::{self, Store, has_one_winner, keeps_the_contract};
 
 static MOTO: LazyLock<Option<Server>> = LazyLock::new(|| {
-    Server::start("moto_server", |port| ["-H", "127.0.0.1", "-p", &port.to_string()].map(str::to_owned).to_vec())
+    Server::start("moto_server", &[], |port| ["-H", "127.0.0.1", "-p", &port.to_string()].map(str::to_owned).to_vec())
 });
 
 /// The objects and tables of moto, behind the store's back.

@@ -16,7 +16,11 @@ pub struct Server {
 
 impl Server {
     /// Starts a program and waits until it listens; `None` if it is not installed.
-    pub fn start(program: &str, arguments: impl FnOnce(u16) -> Vec<String>) -> Option<Self> {
+    pub fn start(
+        program: &str,
+        variables: &[(&str, &str)],
+        arguments: impl FnOnce(u16) -> Vec<String>,
+    ) -> Option<Self> {
         if !is_installed(program) {
             return None;
         }
@@ -25,6 +29,7 @@ impl Server {
         let mut shell = Command::new("sh")
             .args(["-c", script, "sh", program])
             .args(arguments(port))
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -5,19 +5,22 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use groma_backend::{Expected, StoreError};
+use groma_backend::{Expected, Product, StoreError, record_hash, registry};
 use groma_value::Value;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
+use super::kubernetes_server::{KubernetesServer, NAMESPACE};
 use super::s3::{Moto, block};
 use super::store::Store;
-use super::{gcs, store};
+use super::tls_proxy::TlsProxy;
+use super::{azurerm, gcs, oci, store};
 
 /// A working directory of Terraform.
 struct Terraform {
     program: PathBuf,
     directory: TempDir,
+    variables: Vec<(String, String)>,
 }
 
 impl Terraform {
@@ -26,9 +29,16 @@ impl Terraform {
             eprintln!("skipped: GROMA_TERRAFORM does not name a Terraform to compare with");
             return None;
         };
-        let terraform = Self { program: PathBuf::from(program), directory: tempfile::tempdir().unwrap() };
+        let terraform =
+            Self { program: PathBuf::from(program), directory: tempfile::tempdir().unwrap(), variables: Vec::new() };
         terraform.configure(backend, resources);
         Some(terraform)
+    }
+
+    /// Sets environment variables for all commands.
+    fn with(mut self, variables: &[(&str, &str)]) -> Self {
+        self.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        self
     }
 
     fn configure(&self, backend: &str, resources: &str) {
@@ -40,7 +50,8 @@ impl Terraform {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.directory.path()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", self.directory.path());
-        command.env("CHECKPOINT_DISABLE", "1").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("CHECKPOINT_DISABLE", "1").envs(self.variables.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -80,8 +91,14 @@ fn state(lineage: &str, serial: u64, value: &str) -> Vec<u8> {
 
 /// States, workspaces and locks both ways.
 fn shares(store: &Store, backend: &str) {
-    let Some(terraform) = Terraform::new(backend, SMALL) else { return };
+    if let Some(terraform) = Terraform::new(backend, SMALL) {
+        shares_with(&terraform, store, backend);
+    }
+}
+
+fn shares_with(terraform: &Terraform, store: &Store, backend: &str) {
     terraform.ok(&["init", "-input=false"]);
+    record_has_the_same_hash(terraform);
     terraform.ok(&["apply", "-auto-approve", "-input=false"]);
     let theirs = store.read("default").unwrap().unwrap();
     let document: Json = serde_json::from_slice(&theirs.bytes).unwrap();
@@ -96,8 +113,20 @@ fn shares(store: &Store, backend: &str) {
     assert!(text.contains(&held.id), "Terraform shows the ID that releases the lock: {text}");
     store.unlock("default", &held.id).unwrap();
     assert_eq!(terraform.ok(&["output", "-raw", "value"]), "ours");
-    workspaces_are_shared(store, &terraform);
-    locks_exclude(store, &terraform, backend);
+    workspaces_are_shared(store, terraform);
+    locks_exclude(store, terraform, backend);
+}
+
+/// The record of the working directory: the arguments of the schema, and the hash of the block.
+fn record_has_the_same_hash(terraform: &Terraform) {
+    let record = std::fs::read(terraform.directory.path().join(".terraform/terraform.tfstate")).unwrap();
+    let record: Json = serde_json::from_slice(&record).unwrap();
+    let (ty, recorded) = (record["backend"]["type"].as_str().unwrap(), &record["backend"]["config"]);
+    let schema = (registry::find(ty).unwrap().schema)();
+    let config = schema.from_record(recorded).unwrap();
+    assert_eq!(&schema.to_record(&config, Product::Terraform).unwrap(), recorded);
+    let hash = record_hash(ty, schema, &config, Product::Terraform);
+    assert_eq!(Some(u64::from(hash)), record["backend"]["hash"].as_u64());
 }
 
 fn workspaces_are_shared(store: &Store, terraform: &Terraform) {
@@ -199,4 +228,88 @@ fn terraform_shares_the_states_and_locks_of_gcs() {
     ];
     let store = Store::open("gcs", &store::block(&given, &[]), &[]).unwrap();
     shares(&store, &backend);
+}
+
+#[test]
+fn terraform_shares_the_states_and_locks_of_kubernetes() {
+    let server = KubernetesServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config");
+    let kubeconfig = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: here\ncontexts:\n- name: here\n  context: {{cluster: c, user: u}}\nclusters:\n- \
+         name: c\n  cluster: {{server: \"http://127.0.0.1:{}\"}}\nusers:\n- name: u\n  user: {{token: token}}\n",
+        server.port
+    );
+    std::fs::write(&path, kubeconfig).unwrap();
+    let path = path.display().to_string();
+    let backend = format!(
+        "  backend \"kubernetes\" {{\n    secret_suffix = \"net\"\n    namespace = \"{NAMESPACE}\"\n    config_path = \"{path}\"\n  }}"
+    );
+    let given = [
+        ("secret_suffix", Value::string("net")),
+        ("namespace", Value::string(NAMESPACE)),
+        ("config_path", Value::string(&path)),
+    ];
+    let store = Store::open("kubernetes", &store::block(&given, &[]), &[]).unwrap();
+    shares(&store, &backend);
+    reads_a_split_state(&store, &backend, &server);
+}
+
+/// A state that one secret cannot hold.
+fn reads_a_split_state(store: &Store, backend: &str, server: &KubernetesServer) {
+    let Some(terraform) = Terraform::new(backend, SMALL) else { return };
+    let mut seed = 5_u32;
+    let digit = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        format!("{:02x}", seed >> 24)
+    };
+    let large: String = std::iter::repeat_with(digit).take(1_500_000).collect();
+    store.write("default", &state("c0ffee", 1, &large), Expected::Any, None).unwrap();
+    assert!(server.names().contains(&"secrets/tfstate-default-net-part-1".to_owned()), "{:?}", server.names());
+    terraform.ok(&["init", "-input=false"]);
+    assert!(terraform.ok(&["output", "-raw", "value"]) == large, "Terraform reads another state");
+    terraform.ok(&["apply", "-auto-approve", "-input=false"]);
+    assert!(!server.names().contains(&"secrets/tfstate-default-net-part-1".to_owned()));
+    let found: Json = serde_json::from_slice(&store.read("default").unwrap().unwrap().bytes).unwrap();
+    assert_eq!(found["outputs"]["value"]["value"], "theirs");
+}
+
+#[test]
+fn terraform_shares_the_states_and_locks_of_azurerm() {
+    let Some(port) = azurerm::server() else { return };
+    azurerm::make_container(port, "tf-states");
+    let folder = tempfile::tempdir().unwrap();
+    let certificate = folder.path().join("ca.pem");
+    let account = azurerm::ACCOUNT;
+    let proxy = TlsProxy::start(&format!("{account}.blob.core.windows.net"), port, &certificate);
+    let backend = format!(
+        "  backend \"azurerm\" {{\n    storage_account_name = \"{account}\"\n    container_name = \"tf-states\"\n    \
+         key = \"team/a.tfstate\"\n    access_key = \"{}\"\n  }}",
+        azurerm::KEY
+    );
+    let Some(terraform) = Terraform::new(&backend, SMALL) else { return };
+    let address = format!("http://127.0.0.1:{}", proxy.port);
+    let certificate = certificate.display().to_string();
+    let terraform = terraform.with(&[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)]);
+    let store = azurerm::open(port, "tf-states", &[]).unwrap();
+    shares_with(&terraform, &store, &backend);
+}
+
+#[test]
+fn terraform_shares_the_states_and_locks_of_oci() {
+    let double = oci::Double::with_pages_of(1000);
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = (folder.path().join("ca.pem"), folder.path().join("key.pem"));
+    std::fs::write(&key, oci::private_key()).unwrap();
+    let proxy = TlsProxy::start("objectstorage.eu-frankfurt-1.oraclecloud.com", double.port, &certificate);
+    let backend = format!(
+        "  backend \"oci\" {{\n    bucket = \"states\"\n    namespace = \"ns\"\n    key = \"team/a.tfstate\"\n    region = \"eu-frankfurt-1\"\n    \
+         tenancy_ocid = \"tenancy\"\n    user_ocid = \"user\"\n    fingerprint = \"finger\"\n    private_key_path = \"{}\"\n  }}",
+        key.display()
+    );
+    let Some(terraform) = Terraform::new(&backend, SMALL) else { return };
+    let address = format!("http://127.0.0.1:{}", proxy.port);
+    let certificate = certificate.display().to_string();
+    let terraform = terraform.with(&[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)]);
+    shares_with(&terraform, &double.open(&[]).unwrap(), &backend);
 }

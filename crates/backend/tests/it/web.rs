@@ -1,7 +1,7 @@
 //! HTTP requests, for servers of the tests.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 
@@ -45,10 +45,12 @@ pub fn serve(answer: impl Fn(Request) -> Option<Vec<u8>> + Send + Sync + 'static
 /// Returns the bytes of a response.
 pub fn response(status: u16, body: &str) -> Vec<u8> {
     let length = body.len();
-    format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}").into_bytes()
+    let head = format!("HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n");
+    format!("{head}Connection: close\r\n\r\n{body}").into_bytes()
 }
 
-fn read(stream: &TcpStream) -> Option<Request> {
+/// Reads a request.
+pub fn read(stream: impl Read) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -68,4 +70,15 @@ fn read(stream: &TcpStream) -> Option<Request> {
     request.body = vec![0; length];
     reader.read_exact(&mut request.body).ok()?;
     Some(request)
+}
+
+/// Decodes the percent signs of a query.
+pub fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let digits: String = if byte == b'%' { rest.by_ref().take(2).map(char::from).collect() } else { String::new() };
+        bytes.push(u8::from_str_radix(&digits, 16).unwrap_or(byte));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }

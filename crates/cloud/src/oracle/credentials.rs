@@ -18,9 +18,9 @@ use crate::secret::Secret;
 pub struct OracleSettings {
     /// The method of authentication.
     pub authentication: OracleAuthentication,
-    /// The tenancy.
+    /// The OCID of the tenancy.
     pub tenancy: Option<String>,
-    /// The user.
+    /// The OCID of the user.
     pub user: Option<String>,
     /// The fingerprint of the user's API key.
     pub fingerprint: Option<String>,
@@ -28,11 +28,11 @@ pub struct OracleSettings {
     pub private_key: Option<Secret>,
     /// A file with the API key.
     pub private_key_path: Option<String>,
-    /// The region.
+    /// The region of requests.
     pub region: Option<String>,
     /// The profile; `DEFAULT` if it is `None`.
     pub profile: Option<String>,
-    /// The environment.
+    /// The environment variables of resource principals.
     pub environment: Environment,
 }
 
@@ -138,7 +138,7 @@ fn resource_principal(settings: &OracleSettings) -> Result<OracleCredentials, To
     })
 }
 
-/// Reads the profile.
+/// Reads the selected profile of the configuration file.
 fn entries(settings: &OracleSettings) -> Result<BTreeMap<String, String>, TokenError> {
     let name = settings.profile.as_deref().unwrap_or("DEFAULT");
     let path = settings.environment.get("OCI_CONFIG_FILE").unwrap_or("~/.oci/config");

@@ -23,7 +23,7 @@ const RENEW_BEFORE: Duration = Duration::from_secs(300);
 pub struct TencentSettings {
     /// The ID of the key.
     pub secret_id: Option<String>,
-    /// The key.
+    /// The secret part of the key.
     pub secret_key: Option<Secret>,
     /// The token of temporary keys.
     pub security_token: Option<Secret>,
@@ -39,7 +39,7 @@ pub struct TencentSettings {
     pub region: String,
     /// The domain of the API: `tencentcloudapi.com`.
     pub domain: String,
-    /// The environment.
+    /// The environment, for the home directory and proxies.
     pub environment: Environment,
 }
 

@@ -21,13 +21,13 @@ pub struct TencentRequest {
     pub service: &'static str,
     /// The host, or a URL for tests.
     pub host: String,
-    /// The action: `CreateTag`.
+    /// The name of the action: `CreateTag`.
     pub action: &'static str,
     /// The version of the API.
     pub version: &'static str,
-    /// The region.
+    /// The region of the request.
     pub region: String,
-    /// The parameters.
+    /// The parameters of the action, in JSON.
     pub body: Json,
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Container {
 /// The metadata of a blob, with names in lower case.
 pub(super) type Metadata = Vec<(String, String)>;
 
-/// What the service says about a blob besides its content.
+/// The ETag, the lease and the metadata of a blob.
 #[derive(Clone, Debug)]
 pub(super) struct Properties {
     pub etag: String,
@@ -62,13 +62,13 @@ pub(super) enum Outcome {
     Refused(String),
 }
 
-/// A lease operation.
+/// A request to take or to end the lease of a blob.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Lease<'a> {
     /// Takes the lease with this ID for so many seconds, or changes the duration of one with the same ID; -1 for no end.
     Acquire(&'a str, i32),
     Release(&'a str),
-    /// Ends the lease at once, whoever holds it.
+    /// Ends the lease of any holder, at once.
     Break,
 }
 
@@ -257,7 +257,7 @@ impl Container {
         Err(self.failed(blob, permission, action, response))
     }
 
-    /// Adds the headers that encrypt what is written.
+    /// Adds the headers that encrypt the written blob.
     fn encrypted(&self, request: ApiRequest) -> ApiRequest {
         match &self.encryption {
             Encryption::Scope(scope) => request.with_header("x-ms-encryption-scope", scope),

@@ -55,7 +55,7 @@ impl Target<'_> {
         })
     }
 
-    /// Takes the lock.
+    /// Takes the lock in one attempt, and returns its info as it was stored.
     pub async fn take(&self, info: &LockInfo) -> Result<LockInfo, StoreError> {
         let info = LockInfo { path: format!("{}/{}", self.container.name, self.blob), ..info.clone() };
         let found = self.existing().await?;
@@ -68,7 +68,7 @@ impl Target<'_> {
         }
         let written = self.write_info(&info).await;
         if let Err(problem) = written {
-            // Without this the lease ends by itself, a minute later.
+            // If this fails, the lease still ends a minute later.
             let _ = self.container.lease(self.blob, Lease::Release(&info.id)).await;
             return Err(problem);
         }

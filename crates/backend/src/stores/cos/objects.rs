@@ -12,7 +12,7 @@ use crate::stores::xml;
 /// The largest state that is read.
 const LIMIT: u64 = 4 << 30;
 
-/// A bucket.
+/// The client of one bucket.
 pub(super) struct Bucket {
     pub credentials: TencentCredentials,
     pub base: String,
@@ -80,7 +80,7 @@ impl Bucket {
         }
     }
 
-    /// Writes an object.
+    /// Writes an object, unless it exists and must not be replaced.
     pub async fn put(&self, key: &str, bytes: &[u8], overwrite: Overwrite) -> Result<Outcome, StoreError> {
         let mut request = ApiRequest::new(Method::PUT, self.url(key))
             .with_header("content-type", "application/json")

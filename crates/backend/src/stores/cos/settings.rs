@@ -57,11 +57,11 @@ pub(super) struct Addresses {
 impl Addresses {
     pub fn new(settings: &Settings) -> Self {
         let bucket = settings.required("bucket");
-        let place = if settings.flag("accelerate") { "accelerate" } else { settings.required("region") };
+        let endpoint = if settings.flag("accelerate") { "accelerate" } else { settings.required("region") };
         let bucket = match settings.text("endpoint") {
             Some(url) if url.contains("://") => url.trim_end_matches('/').to_owned(),
             Some(host) => format!("https://{host}"),
-            None => format!("https://{bucket}.cos.{place}.myqcloud.com"),
+            None => format!("https://{bucket}.cos.{endpoint}.myqcloud.com"),
         };
         let domain = settings.text("domain").unwrap_or("tencentcloudapi.com");
         let tag = match domain.split_once("://") {
@@ -72,7 +72,7 @@ impl Addresses {
     }
 }
 
-/// Creates the credentials.
+/// Creates the credentials of Tencent Cloud that the arguments select.
 pub(super) fn credentials(settings: &Settings, host: &Host) -> Result<TencentCredentials, StoreError> {
     let text = |name| settings.text(name).map(str::to_owned);
     let secret = |name| settings.text(name).map(Secret::new);

@@ -1,7 +1,7 @@
 //! The mutex of the peers: a tag of the account, which only one run can create.
 //!
 //! The lock itself is an object. Its creation needs no mutex here, but the peers look for the object and create it in two
-//! steps, and only the mutex keeps them from doing so at the same time as this run.
+//! steps, and the mutex prevents that between these steps this run creates it.
 
 use std::time::Duration;
 

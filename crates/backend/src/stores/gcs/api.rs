@@ -21,7 +21,7 @@ const LIMIT: u64 = 4 << 30;
 /// JSON, whose lines never begin with it.
 const BOUNDARY: &str = "groma-state-3e1b6f0c9d5a4b27";
 
-/// A bucket.
+/// The client of one bucket.
 pub(super) struct Bucket {
     pub api: ApiClient,
     /// `None` for emulators.
@@ -30,7 +30,7 @@ pub(super) struct Bucket {
     pub name: String,
 }
 
-/// A stored object.
+/// The content of an object with its generation.
 pub(super) struct Object {
     pub bytes: Vec<u8>,
     pub generation: String,

@@ -92,7 +92,7 @@ pub(super) fn emulator(host: &Host) -> Option<String> {
     host.environment.get("STORAGE_EMULATOR_HOST")
 }
 
-/// Creates the credentials.
+/// Creates the credentials of Google Cloud that the arguments and the environment select.
 pub(super) fn credentials(settings: &Settings, host: &Host) -> Result<GoogleCredentials, StoreError> {
     let secret = |name| settings.text(name).map(Secret::new);
     GoogleCredentials::new(GoogleSettings {

@@ -207,7 +207,7 @@ impl Api {
         }
     }
 
-    /// Creates an object.
+    /// Creates an object, unless one of this name exists.
     pub async fn create(&self, resource: Resource, object: &Json) -> Result<Outcome, StoreError> {
         let url = self.url(resource, "", "");
         let response = self.send(Method::POST, &url, Some(object), "application/json").await?;

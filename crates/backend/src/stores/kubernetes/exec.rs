@@ -40,7 +40,7 @@ impl ExecCredential {
 }
 
 impl ExecCommand {
-    /// Runs the program.
+    /// Runs the program and reads the credentials from its standard output.
     ///
     /// # Errors
     /// The program cannot be run, fails, or prints something else.

@@ -38,7 +38,7 @@ struct Named {
 }
 
 impl Kubeconfig {
-    /// Reads files.
+    /// Reads files and merges them; earlier files precede later ones.
     ///
     /// # Errors
     /// A file cannot be read, or is no YAML.
@@ -132,7 +132,7 @@ fn add_user(cluster: &mut Cluster, entry: &Named) -> Result<(), StoreError> {
     cluster.key = bytes(entry, "client-key")?;
     let name_and_password = text(user, "username").zip(text(user, "password"));
     cluster.authentication = if let Some(path) = text(user, "tokenFile") {
-        // The token in a file is renewed by others, so the file precedes a token beside it.
+        // Other programs renew the file, so it precedes a fixed token.
         Authentication::TokenFile(entry.folder.join(path))
     } else if let Some(token) = text(user, "token") {
         Authentication::Token(Secret::new(token))

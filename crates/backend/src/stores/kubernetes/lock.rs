@@ -12,7 +12,7 @@ use crate::store::{HeldLock, StateStore};
 
 const INFO: &str = "app.terraform.io/lock-info";
 
-/// How often a lease is read and written that others change at the same time.
+/// The attempts to update a lease that other runs change at the same time.
 const ATTEMPTS: u32 = 5;
 
 impl KubernetesStore {

@@ -28,7 +28,7 @@ pub(super) fn is_full(part: &[u8]) -> bool {
     part.len() >= PART
 }
 
-/// Unpacks a state.
+/// Decompresses the joined parts of a state.
 pub(super) fn unpack(packed: &[u8], location: &str) -> Result<Vec<u8>, StoreError> {
     if packed.is_empty() {
         return Ok(Vec::new());

@@ -35,7 +35,7 @@ pub(super) fn schema() -> &'static BackendSchema {
             text("proxy_url", &["KUBE_PROXY_URL"]).only(Product::Terraform),
             Argument::block(
                 "exec",
-                Nesting::List,
+                Nesting::SingleInTerraform,
                 [
                     Argument::required("api_version", Type::String),
                     Argument::required("command", Type::String),

@@ -17,7 +17,7 @@ use crate::stores::token_errors::token_error;
 /// The largest state that is read.
 const LIMIT: u64 = 4 << 30;
 
-/// A bucket.
+/// The client of one bucket.
 pub(super) struct Bucket {
     pub api: ApiClient,
     pub credentials: OracleCredentials,
@@ -27,7 +27,7 @@ pub(super) struct Bucket {
     pub encryption: Encryption,
 }
 
-/// A stored object.
+/// The content of an object with its ETag.
 pub(super) struct Object {
     pub bytes: Vec<u8>,
     pub etag: String,
@@ -91,7 +91,7 @@ impl Bucket {
         }
     }
 
-    /// Writes an object.
+    /// Writes an object if the condition holds.
     pub async fn put(&self, name: &str, bytes: &[u8], condition: Condition<'_>) -> Result<Outcome, StoreError> {
         let mut request = ApiRequest::new(Method::PUT, self.object_url(name))
             .with_header("content-type", "application/json")
@@ -109,7 +109,7 @@ impl Bucket {
         }
     }
 
-    /// Deletes an object.
+    /// Deletes an object if the condition holds.
     pub async fn delete(&self, name: &str, condition: Condition<'_>) -> Result<Outcome, StoreError> {
         let request = ApiRequest::new(Method::DELETE, self.object_url(name));
         let response = self.send(conditional(request, condition)).await?;

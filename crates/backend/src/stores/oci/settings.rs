@@ -73,7 +73,7 @@ impl Encryption {
     }
 }
 
-/// Reads the credentials.
+/// Reads the credentials that `auth` selects.
 pub(super) fn credentials(settings: &Settings, host: &Host) -> Result<OracleCredentials, StoreError> {
     let text = |name| settings.text(name).map(str::to_owned);
     let authentication = match settings.required("auth").to_ascii_lowercase().as_str() {

@@ -81,7 +81,7 @@ impl Api {
         let Some(token) = &self.token else { return Err(self.no_token()) };
         let body = body.map(Json::to_string);
         let build = |request: reqwest::RequestBuilder| {
-            // States may be downloaded from another host, at an address that is a secret by itself.
+            // The download address of a state may be on another host; it is signed and needs no token.
             let is_own_host = url.origin() == self.base.origin();
             let request = if is_own_host { request.bearer_auth(token.reveal()) } else { request };
             match &body {
@@ -240,7 +240,7 @@ impl Api {
         Ok(Some(created["data"]["id"].as_str().unwrap_or_default().to_owned()))
     }
 
-    /// Uploads bytes to an address that is a secret by itself, so that it gets no token.
+    /// Uploads bytes to a signed address, which needs no token.
     async fn put(&self, url: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let url = self
             .base

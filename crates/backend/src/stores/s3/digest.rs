@@ -21,8 +21,8 @@ use crate::store::{Snapshot, Version};
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 
-/// The age at which the digest of an object's writer would be there.
-const SETTLED: Duration = Duration::from_secs(60);
+/// The age at which the writer of an object has recorded its digest.
+const WRITE_TIME: Duration = Duration::from_secs(60);
 
 impl S3Store {
     /// Reads a state and checks it against its digest.
@@ -44,8 +44,8 @@ impl S3Store {
             if recorded.md5 == md5(&object.bytes) {
                 return Ok(found.map(snapshot));
             }
-            let is_settled = self.has_locked(&key) || object.age.is_some_and(|age| age > SETTLED);
-            if !is_settled && let Some(pause) = pauses.next() {
+            let is_final = self.has_locked(&key) || object.age.is_some_and(|age| age > WRITE_TIME);
+            if !is_final && let Some(pause) = pauses.next() {
                 tokio::time::sleep(pause).await;
                 continue;
             }

@@ -28,7 +28,7 @@ use table::Table;
 
 pub(crate) const TYPE: BackendType = BackendType { name: "s3", schema: schema::schema, open };
 
-/// How many objects are looked for at the same time.
+/// The number of parallel requests while workspaces are listed.
 const PARALLEL: usize = 16;
 
 /// States in a bucket.

@@ -28,7 +28,7 @@ pub(super) struct Objects {
     pub settings: ObjectSettings,
 }
 
-/// A stored object.
+/// The content of an object with its ETag and its time.
 pub(super) struct Object {
     pub bytes: Vec<u8>,
     pub etag: String,
@@ -104,7 +104,7 @@ impl Objects {
         }
     }
 
-    /// Writes an object.
+    /// Writes an object if the condition holds.
     pub async fn put(
         &self,
         key: &str,
@@ -119,7 +119,7 @@ impl Objects {
         }
     }
 
-    /// Deletes an object. A missing one is not an error.
+    /// Deletes an object if the condition holds. A missing one is not an error.
     pub async fn delete(&self, key: &str, condition: Condition<'_>) -> Result<Outcome, StoreError> {
         // Repeated by the caller: after a lost answer, the repetition finds no object, which is no refusal then.
         let request = self.request(Method::DELETE, "DeleteObject", key).with_attempts(1);

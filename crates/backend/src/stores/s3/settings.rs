@@ -27,7 +27,7 @@ pub(super) const DEFAULT_PREFIX: &str = "env:";
 pub(super) enum Encryption {
     /// The bucket's own setting.
     OfBucket,
-    /// Keys of S3.
+    /// Keys that S3 manages.
     Aes256,
     /// A key of AWS KMS, by ID, alias or ARN.
     Kms(String),

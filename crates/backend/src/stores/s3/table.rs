@@ -58,7 +58,7 @@ impl Table {
         Ok(answer.map(|mut answer| answer["Item"].take()).unwrap_or_default())
     }
 
-    /// Returns the info of the lock with this key, as it is stored; `None` if there is none.
+    /// Returns the stored info of the lock with this key; `None` without a lock.
     pub async fn lock(&self, key: &str) -> Result<Option<String>, StoreError> {
         let item = self.item(key, "read the lock").await?;
         if item.is_null() {
@@ -67,7 +67,7 @@ impl Table {
         Ok(Some(item["Info"]["S"].as_str().unwrap_or_default().to_owned()))
     }
 
-    /// Puts a lock if there is none.
+    /// Puts a lock if the table has no item of this key.
     pub async fn put_lock(&self, key: &str, info: &LockInfo) -> Result<PutLock, StoreError> {
         let text = serde_json::to_string(info).unwrap_or_default();
         let body = json!({
