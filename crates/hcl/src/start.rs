@@ -55,7 +55,7 @@ fn content(whole: Span, sources: &Sources) -> Span {
         // The indentation that `<<-` removes is not part of the content.
         let indentation =
             if text.starts_with("<<-") { lines.len() - lines.trim_start_matches([' ', '\t']).len() } else { 0 };
-        // Neither is the last line, which is the delimiter.
+        // The last line is the delimiter, which is not part of the content either.
         (begin + indentation, lines.len() - lines.rfind('\n').map_or(0, |end| end + 1))
     } else if text.starts_with('"') {
         (1, 1)

@@ -122,7 +122,7 @@ impl Nested<'_, '_> {
                 Err(problem) => wrong_condition(&problem.message),
             }
         };
-        // As in HCL, nothing is reported once an element was undecided.
+        // As in HCL, a wrong condition is not reported once an element was undecided.
         if building.known {
             evaluator.report_about(problem.at(condition.span).within(whole), condition);
         }
@@ -222,7 +222,7 @@ impl Nested<'_, '_> {
                 Err(problem) => Some(format!("The key of an element has the wrong type: {}.", problem.message)),
             }
         };
-        // As in HCL, nothing is reported once an element was undecided.
+        // As in HCL, a wrong key is not reported once an element was undecided.
         if let (Some(detail), true) = (problem, known) {
             let problem = Diagnostic::error("Invalid object key", detail).at(expression.span).within(whole);
             evaluator.report_about(problem, expression);
