@@ -84,6 +84,7 @@ impl HeldLock {
         let started = Instant::now();
         let mut made = false;
         loop {
+            // Asked before opening, which creates the file.
             made |= !paths.write.exists();
             let file = open_private(&paths.write).map_err(|error| unlockable(paths, &error))?;
             let locked = try_lock(&file).map_err(|error| StateError::io("lock", &paths.write, &error))?;
@@ -97,9 +98,11 @@ impl HeldLock {
                 continue;
             }
             let elapsed = started.elapsed();
+            // Checked after an attempt, so that a timeout of zero still tries once.
             if elapsed >= request.timeout {
                 return Err(held_by_other(paths));
             }
+            // An interrupt must end the wait without an error about the other holder.
             if !keep_waiting() {
                 return Err(StateError::new(
                     StateErrorKind::Interrupted,
@@ -107,6 +110,7 @@ impl HeldLock {
                     "The wait for the state lock was interrupted. Nothing was changed.",
                 ));
             }
+            // The last pause is shortened, so that the wait never exceeds -lock-timeout.
             thread::sleep(RETRY.min(request.timeout - elapsed));
         }
     }
