@@ -122,6 +122,7 @@ fn lc_21_missing_object_has_no_id() {
     let refreshed = Arc::new(Refreshed::default());
     project.hooks = Arc::clone(&refreshed) as Arc<dyn Hooks>;
     project.plan();
+    // The object was identified before the read, and was gone after it.
     assert_eq!(*refreshed.0.lock().unwrap(), ["start test_object.a id", "complete test_object.a no id"]);
 }
 
@@ -197,6 +198,7 @@ fn pl_10_partly_created_replacement_is_tainted_and_the_old_object_deposed() {
     project.rewrite(&created_first("bad"));
     let planned = project.plan();
     assert_eq!(errors(&project.apply_plan(planned)), ["half way"]);
+    // Both objects exist, so both must be recorded.
     assert_eq!(project.recorded(), ["test_object.a tainted", "test_object.a deposed"]);
     project.rewrite(&created_first("better"));
     // The deposed object of the first attempt is deleted after the new one exists.
@@ -253,6 +255,7 @@ fn pl_06_pl_07_data_is_read_while_planning_unless_something_pending_is_mentioned
             "test_object.a: create",
         ]
     );
+    // The output refers to data that was read only during apply.
     assert_eq!(project.state.outputs["found"].value.as_str(), Some("yes"));
     assert!(project.plan().actions().is_empty());
 }
@@ -263,6 +266,7 @@ fn lc_28_a_broken_promise_is_the_providers_bug() {
     let mut project = project(r#"resource "test_object" "a" { name = "a" }"#, script);
     let planned = project.plan();
     let problems = project.apply_plan(planned);
+    // Terraform's summary, which users search for.
     assert_eq!(errors(&problems), ["Provider produced inconsistent result after apply"]);
     let text = &problems.iter().next().unwrap().detail;
     assert!(text.contains("test_object.a") && text.contains("bug in the provider"), "{text}");
