@@ -58,6 +58,7 @@ impl Cancellation {
         loop {
             let changed = self.inner.changed.notified();
             tokio::pin!(changed);
+            // Registered before the check, so that a request between check and wait is not missed.
             changed.as_mut().enable();
             if self.state() >= stop {
                 return;
@@ -96,6 +97,7 @@ mod tests {
         assert_eq!(cancellation.request(), Stop::Gracefully);
         assert_eq!(cancellation.request(), Stop::Now);
         assert_eq!(cancellation.request(), Stop::Now);
+        // A third request must not wrap around to a weaker one.
         assert_eq!(cancellation.state(), Stop::Now);
     }
 }
