@@ -39,7 +39,9 @@ impl Cancellation {
     /// Asks once more: the first request is graceful, the second means now.
     pub fn request(&self) -> Stop {
         let before =
+            // Capped, so that any number of further requests still means now.
             self.inner.requests.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| Some(n.saturating_add(1).min(2)));
+        // All waiters are woken, because each may wait for another urgency.
         self.inner.changed.notify_waiters();
         if before == Ok(0) { Stop::Gracefully } else { Stop::Now }
     }
