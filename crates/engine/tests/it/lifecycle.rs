@@ -32,6 +32,7 @@ fn pl_04_drift_is_reverted() {
     // A change outside of the tool, which the next refresh finds.
     project.provider().world().change("test_object", &id, "size", Value::number(7_i64));
     let planned = project.plan();
+    // The configuration wins over the change made outside.
     assert_eq!(planned.actions(), ["test_object.a: update"]);
     assert_eq!(planned.plan.as_ref().unwrap().drift.len(), 1, "LC-22: drift is reported");
     assert!(!project.apply_plan(planned).has_errors());
@@ -45,6 +46,7 @@ fn lc_21_missing_object_is_created_again() {
     let id = project.provider().world().ids("test_object").remove(0);
     // The object disappears outside of the tool.
     project.provider().world().remove("test_object", &id);
+    // A missing object is not an error: Terraform plans to create it again.
     assert_eq!(project.apply(), ["test_object.a: create"]);
 }
 

@@ -313,8 +313,10 @@ fn pl_23_moved_block_disables_implied_moves_of_its_resource() {
     // Without a moved block, the implied move from no key to [0] applies.
     assert!(plan("", "").is_empty());
     assert_eq!(plan("", &block("terraform_data.before", "terraform_data.n")), made_anew);
+    // A moved block disables the implied moves of its resource even if it is about other instances.
     assert_eq!(plan("", &block("terraform_data.n[5]", "terraform_data.n[6]")), made_anew);
     assert_eq!(plan("", &block("terraform_data.before", "module.m.terraform_data.n")), in_module);
+    // A block in a module affects only that module.
     assert_eq!(plan(&block("terraform_data.before", "terraform_data.n"), ""), in_module);
     // A move of the module says nothing about the resource inside it.
     assert!(plan("", &block("module.before", "module.m")).is_empty());

@@ -16,6 +16,7 @@ fn an_applied_configuration_has_nothing_left_to_do() {
         "#,
     );
     assert_eq!(project.apply(), ["terraform_data.a: create", "terraform_data.b: create"]);
+    // The value passed through both objects during apply.
     assert_eq!(project.state.outputs["said"].value.as_str(), Some("hello world!"));
     assert!(project.plan().actions().is_empty());
     assert!(!project.plan().plan.unwrap().is_applyable());
@@ -34,6 +35,7 @@ fn an_output_with_a_type_gets_the_defaults_of_its_attributes() {
     project.apply();
     let all = &project.state.outputs["all"].value;
     let of = |name: &str| all.attribute(name).map(|value| groma_lang::console::format(&value));
+    // The number converts to the string of the type, and the default fills the missing attribute.
     assert_eq!([of("name"), of("size")], [Some("\"1\"".to_owned()), Some("5".to_owned())]);
 }
 
@@ -246,6 +248,7 @@ fn circles_are_named() {
     );
     let cycle_mode =
         ["Cycle: local.a (expand), local.b (expand)", "Cycle: local.c (expand), local.d (expand), local.e (expand)"];
+    // "behind" only depends on the cycles and is in none of them.
     assert_eq!(errors(&project.validate()), cycle_mode);
 }
 
@@ -288,6 +291,7 @@ fn pl_25_removed_block_can_keep_the_object() {
 #[test]
 fn variable_without_a_value_is_reported_by_the_engine() {
     let mut project = Project::new("variable \"name\" {}\nresource \"terraform_data\" \"a\" { input = var.name }");
+    // Without a prompt, the engine is the last to notice the missing value.
     assert_eq!(project.plan().errors(), ["No value for required variable"]);
 }
 

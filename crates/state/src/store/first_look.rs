@@ -117,7 +117,7 @@ impl LocalStore {
     fn restore(&mut self, bytes: &[u8], state: &State) -> Result<(), StateError> {
         let file = self.file_to_write()?;
         let bytes = sealed(self.paths.encryption.as_deref(), bytes.to_vec())?;
-        // The half-written content is kept as well, in case it has more than the journal.
+        // The file may still hold the state from before the write that was interrupted.
         self.back_up(&*file)?;
         make_private(&file);
         replace_content(&*file, &[&bytes]).map_err(|error| StateError::io("write", &self.paths.write, &error))?;
