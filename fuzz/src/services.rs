@@ -143,7 +143,7 @@ pub fn key_services(bytes: &[u8]) {
         SERVICES.map(|kind| (kind, direct(kind, url))).into_iter().chain(indirect(bytes, url)).collect();
     // Each case costs requests on a port, so an input is one case, which its length chooses.
     let count = cases.len();
-    let status = if bytes.len() / count % 3 == 0 { 400 } else { 200 };
+    let status = if (bytes.len() / count).is_multiple_of(3) { 400 } else { 200 };
     let Some((kind, arguments)) = cases.into_iter().nth(bytes.len() % count) else { return };
     server.answer_with(status, bytes);
     let service = services.open(kind, &arguments.into_iter().collect());

@@ -39,7 +39,9 @@ impl Cancellation {
     /// Asks once more: the first request is graceful, the second means now.
     pub fn request(&self) -> Stop {
         let before =
+            // Capped, so that any number of further requests still means now.
             self.inner.requests.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| Some(n.saturating_add(1).min(2)));
+        // All waiters are woken, because each may wait for another urgency.
         self.inner.changed.notify_waiters();
         if before == Ok(0) { Stop::Gracefully } else { Stop::Now }
     }
@@ -58,6 +60,7 @@ impl Cancellation {
         loop {
             let changed = self.inner.changed.notified();
             tokio::pin!(changed);
+            // Registered before the check, so that a request between check and wait is not missed.
             changed.as_mut().enable();
             if self.state() >= stop {
                 return;
@@ -96,6 +99,7 @@ mod tests {
         assert_eq!(cancellation.request(), Stop::Gracefully);
         assert_eq!(cancellation.request(), Stop::Now);
         assert_eq!(cancellation.request(), Stop::Now);
+        // A third request must not wrap around to a weaker one.
         assert_eq!(cancellation.state(), Stop::Now);
     }
 }

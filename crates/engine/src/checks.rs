@@ -143,6 +143,7 @@ fn truth(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics: &mu
         Ok(_) => "The condition must be true or false, but it is null.".to_owned(),
         Err(problem) => format!("The condition must be true or false: {}.", problem.message),
     };
+    // Terraform has a summary of its own for validation rules.
     let summary = match owner {
         Checkable::Variable => "Invalid variable validation result",
         _ => "Invalid condition result",
@@ -199,6 +200,7 @@ impl Checks {
             let objects = result.objects.iter().flatten().map(|object| (object.object_addr.clone(), object.clone()));
             checks.recorded.extend(result.objects.iter().flatten().map(|object| (kind, object.object_addr.clone())));
             checks.results.insert((kind, result.config_addr.clone()), objects.collect());
+            // A known status shows that the instances of the block were known.
             if result.status != CheckStatus::Unknown {
                 checks.counted.insert((kind, result.config_addr.clone()));
             }
@@ -227,6 +229,7 @@ impl Checks {
             return;
         }
         let objects = self.results.entry((kind, config_address)).or_default();
+        // The first new result of an object replaces all of its earlier ones.
         if self.recorded.remove(&(kind, object.clone())) {
             objects.shift_remove(&object);
         }
@@ -239,7 +242,9 @@ impl Checks {
             Verdict::Error => (CheckStatus::Error, None),
             Verdict::Unknown => (CheckStatus::Unknown, None),
         };
+        // An object may have several conditions, and one failure decides.
         known.status = worse(known.status, status);
+        // The placeholders say nothing to the reader of a state, so only real messages are stored.
         known.failure_messages.extend(text.filter(|text| *text != HIDDEN_SENSITIVE && *text != HIDDEN_EPHEMERAL));
     }
 
@@ -257,6 +262,7 @@ impl Checks {
             .iter()
             .map(|(block, objects)| {
                 let objects: Vec<CheckedObject> = objects.values().cloned().collect();
+                // A block without instances passes only once it is certain that there are none.
                 let none = if self.counted.contains(block) { CheckStatus::Pass } else { CheckStatus::Unknown };
                 let status = objects.iter().map(|object| object.status).reduce(worse).unwrap_or(none);
                 CheckResult {

@@ -174,6 +174,7 @@ const NOT_PRESENT: &str = "Provider instance not present";
 
 /// Describes the keys of a for_each in a sentence.
 fn listed(keys: &[Name]) -> String {
+    // A few keys show the mistake; a long list would hide the advice.
     const MOST: usize = 10;
     let names: Vec<String> = keys.iter().take(MOST).map(|key| quoted(key)).collect();
     match (keys.len(), keys.len().saturating_sub(MOST)) {

@@ -59,12 +59,14 @@ pub fn expand_or_defer(
         Arguments { count: Some(expression), .. } => (expression, "Invalid count argument", read_count),
         Arguments { for_each: Some(expression), .. } => (expression, "Invalid for_each argument", read_for_each),
         Arguments { enabled: Some(expression), .. } => (expression, "Invalid enabled argument", read_enabled),
+        // Without any of these arguments there is one instance without a key.
         Arguments { .. } => return Some(Expansion::Single),
     };
     let argument = Argument { expression, scope, summary };
     let value = argument.value(diagnostics)?;
     match read(&argument, &value) {
         Ok(expansion) => Some(expansion),
+        // The block becomes known in a later run; until then its instances are a placeholder (PL-29).
         Err(Problem::Unknown(_)) if deferral == Deferral::Allowed => Some(Expansion::Unknown),
         Err(Problem::Unknown(problem) | Problem::Unsuitable(problem)) => {
             diagnostics.push(problem);
@@ -128,6 +130,7 @@ fn read_count(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Probl
     }
     let number = convert::convert(&value, &Type::Number).map_err(|problem| {
         let detail = format!("The value of \"count\" is invalid: {}.", problem.message);
+        // Terraform uses another summary for this error, which users search for.
         Argument { summary: "Incorrect value type", ..*argument }.wrong(detail)
     })?;
     if !number.is_known() {
@@ -159,6 +162,7 @@ const UNKNOWN_KEYS: &str = "The instances cannot be determined without all keys.
 
 fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Value)>, Problem> {
     let (plain, marks) = value.unmark();
+    // The elements of a set are keys themselves, while the values of a map never become part of an address.
     if marks.is_sensitive() || (matches!(plain.ty(), Type::Set(_)) && plain.deep_marks().is_sensitive()) {
         return Err(argument.wrong(
             "The value of \"for_each\" is sensitive, but its keys become part of the instance addresses, which are \
@@ -197,6 +201,7 @@ fn unsuitable(argument: &Argument<'_>, ty: &Type) -> Problem {
 }
 
 fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<Vec<(Name, Value)>, Problem> {
+    // An empty set is valid whatever its element type is.
     if elements.is_empty() {
         return Ok(Vec::new());
     }
@@ -226,6 +231,7 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
             }
         }
     }
+    // Instances are ordered by key, which a set does not guarantee.
     keys.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(keys)
 }
@@ -292,6 +298,7 @@ fn import_problem(argument: &Argument<'_>, value: &Value, marks: &Marks) -> Opti
         return Some(argument.wrong(EPHEMERAL));
     }
     match (value.kind(), value.ty()) {
+        // Null has no elements, so nothing is imported.
         (Kind::Null, _) => None,
         (_, Type::Dynamic) => Some(argument.unknown(UNKNOWN)),
         (_, ty @ (Type::Bool | Type::Number | Type::String)) => {
@@ -323,6 +330,7 @@ pub fn elements_again(
     let expression = arguments.for_each?;
     let expansion = expand(Arguments { for_each: Some(expression), ..Arguments::default() }, scope, diagnostics)?;
     if let Expansion::ForEach(elements) = expansion
+        // Apply must not create or lose instances that the plan did not show.
         && elements.iter().map(|(key, _)| key).eq(keys)
     {
         return Some(elements);

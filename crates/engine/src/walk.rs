@@ -105,6 +105,7 @@ impl Walk {
             Some(child) => self.graph.module(child).config.outputs.len(),
             None => 0,
         };
+        // The end of the call waits for all instances, and so does each of its outputs.
         let count = narrow(instances.len());
         let end = module.call_end(call as usize);
         let nodes = &mut self.instances[caller.at()].nodes;
@@ -135,14 +136,17 @@ impl Walk {
             let progress = &mut nodes[here.at()];
             for requirement in graph.requires(index, here) {
                 let other = match requirement.node_ref {
+                    // No node of this instance can have ended yet.
                     NodeRef::Here(_) => None,
                     NodeRef::Caller(node) => caller.map(|caller| (caller, node)),
+                    // A module with provider configurations that others use has only one instance.
                     NodeRef::Above(module, node) => world.instances_of(module).first().map(|id| (*id, node)),
                 };
                 match other {
                     None => progress.waiting += 1,
                     Some((id, node)) => {
                         let known = self.instances[id.at()].nodes[node.at()];
+                        // A node outside may have ended before this instance was made.
                         progress.waiting += u32::from(!known.ended);
                         progress.inherit(known.outcome());
                     }
@@ -170,6 +174,7 @@ impl Walk {
         let outcome = if outcome == Outcome::Failed { outcome } else { progress.outcome() };
         instance.all.inherit(outcome);
         instance.left -= 1;
+        // Copied, because the borrow of the instance ends before its dependents are freed.
         let left = instance.left;
         self.order.push(visit);
         let graph = Arc::clone(&self.graph);
@@ -178,6 +183,7 @@ impl Walk {
         for dependent in graph.dependents(index, visit.node) {
             match *dependent {
                 Dependent::Here(node) => self.free(Visit { module: visit.module, node }, outcome),
+                // A variable exists once in each instance of the called module.
                 Dependent::Input { call, node } => {
                     for id in &world.module(visit.module).calls[call as usize].instances {
                         self.free(Visit { module: *id, node }, outcome);
@@ -237,6 +243,7 @@ impl Walk {
 pub fn plays_no_part_in_destroying(kind: NodeKind, module: ModuleId) -> bool {
     match kind {
         NodeKind::Check(_) | NodeKind::Validation(_) | NodeKind::Import(_) | NodeKind::Trigger(_) => true,
+        // Outputs of other modules may still configure the providers that delete objects.
         NodeKind::Output(_) => module == ModuleId::ROOT,
         _ => false,
     }

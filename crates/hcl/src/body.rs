@@ -154,6 +154,7 @@ impl NativeBody {
 
     /// The last character, which is the closing brace of a block.
     pub(crate) fn end(&self) -> Span {
+        // An empty span has no last character.
         Span::new(self.span.end().saturating_sub(1).max(self.span.start()), self.span.end())
     }
 }
@@ -234,6 +235,7 @@ impl Body {
     }
 
     pub(crate) fn hidden(&self) -> &Hidden {
+        // Most bodies hide nothing, so they share one empty value.
         static NOTHING: std::sync::LazyLock<Hidden> = std::sync::LazyLock::new(Hidden::default);
         self.hidden.as_deref().unwrap_or(&NOTHING)
     }

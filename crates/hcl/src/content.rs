@@ -52,6 +52,7 @@ impl Content {
 
     /// Adds `attribute` unless the name is taken. Returns the existing argument in that case.
     pub(crate) fn insert(&mut self, attribute: Attribute) -> Option<&Attribute> {
+        // Looked up twice, because a borrow returned from the first lookup would exclude the insertion below.
         if self.get(&attribute.name.name).is_some() {
             return self.get(&attribute.name.name);
         }

@@ -40,6 +40,7 @@ impl Body {
             Source::Json(body) => json_body::partial_content(body, hidden, schema),
             Source::Merged(body) => {
                 let (content, rest, diagnostics) = merged_partial_content(body, schema);
+                // Each part of the merged body hides the extracted names itself.
                 return (content, Self { source: Source::Merged(Arc::new(rest)), hidden: None }, diagnostics);
             }
         };
@@ -65,12 +66,14 @@ impl Body {
     fn may_have_block(&self, kind: &str) -> bool {
         match &self.source {
             Source::Native(body) => body.blocks.iter().any(|block| &*block.kind.name == kind),
+            // Only the schema tells blocks from arguments in JSON, so every name may be a block.
             Source::Json(_) | Source::Merged(_) => true,
         }
     }
 }
 
 fn merged_content(body: &MergedBody, schema: &BodySchema) -> (Content, Diagnostics) {
+    // A required argument may be in either body, so only their combination is checked.
     let optional = without_requirements(schema);
     let (base, mut diagnostics) = body.base.content(&optional);
     let (other, others) = body.other.content(&optional);
@@ -107,6 +110,7 @@ fn without_requirements(schema: &BodySchema) -> BodySchema {
 fn combine(base: Content, other: Content, schema: &BodySchema, diagnostics: &mut Diagnostics) -> Content {
     let mut merged = Content::new(base.missing_item);
     merged.omits_invalid = base.omits_invalid || other.omits_invalid;
+    // The override comes first, because `insert` keeps the first argument of a name.
     for attribute in other.attributes.into_iter().chain(base.attributes) {
         merged.insert(attribute);
     }

@@ -74,6 +74,7 @@ pub(crate) fn partial_content(body: &JsonBody, hidden: &Hidden, schema: &BodySch
         }
     }
     content.omits_invalid = !diagnostics.is_empty();
+    // Syntax errors may have removed the arguments that seem to be missing.
     if body.text == JsonText::Whole {
         content.report_missing(schema, &mut diagnostics);
     }
@@ -135,6 +136,7 @@ impl Unpacking<'_> {
 
     fn unpack_bodies(&mut self, value: &Expression, blocks: &mut Vec<Block>) {
         match &value.kind {
+            // null is the same as no block, and an invalid value has been reported.
             ExpressionKind::Null | ExpressionKind::Invalid => {}
             ExpressionKind::Object(_) => blocks.push(self.block(value, value)),
             ExpressionKind::Tuple(elements) => blocks.extend(elements.iter().map(|element| self.block(element, value))),

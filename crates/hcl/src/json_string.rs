@@ -20,6 +20,7 @@ pub(crate) struct BadEscape {
 
 /// Resolves the escapes of `raw`, the text between the quotes.
 pub(crate) fn decode(raw: &str) -> Result<Decoded, BadEscape> {
+    // Most strings have no escapes, and then text and source offsets agree.
     if !raw.contains('\\') {
         return Ok(Decoded { text: Name::from(raw), shifts: Vec::new() });
     }
@@ -73,6 +74,7 @@ fn code_unit(raw: &str) -> Option<u32> {
 /// Parses a decoded string as an expression. `base` is the absolute offset of its first character.
 pub(crate) fn string(decoded: &Decoded, base: u32) -> JsonString {
     let text = Name::clone(&decoded.text);
+    // Without a template sequence the text is a literal, which needs no parser.
     if !text.contains("${") && !text.contains("%{") {
         let end = decoded.text.len() as u32;
         let span = Origin { base, file: None, shifts: &decoded.shifts }.span(0, end);

@@ -12,6 +12,7 @@ pub(crate) fn check(text: &str, tokens: &Tokens, origin: &Origin<'_>) -> Diagnos
     let mut diagnostics = encoding::check(tokens, origin);
     let invalid = origin.file.map(SourceFile::invalid_bytes).unwrap_or_default();
     for (index, token) in tokens.list.iter().enumerate() {
+        // The replacement character of an invalid byte: `encoding::check` has reported the byte.
         let is_reported = || invalid.binary_search_by_key(&token.start, |byte| byte.at).is_ok();
         if token.kind < TokenKind::Ampersand || is_reported() {
             continue;

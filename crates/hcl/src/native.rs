@@ -45,6 +45,7 @@ impl<'a> Specs<'a> {
 pub(crate) fn content(body: &NativeBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
     let specs = Specs::new(schema, body);
     let (mut content, mut diagnostics) = read(body, hidden, &specs);
+    // Later items may belong to another body; see [`CertainItems`].
     for attribute in body.attributes().iter().take(body.certain.attributes) {
         let name = &*attribute.name.name;
         if !hidden.has_attribute(name) && !specs.has_attribute(name) {
@@ -84,6 +85,7 @@ fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diag
     for attribute in body.attributes() {
         let name = &*attribute.name.name;
         if !hidden.has_attribute(name) && specs.has_attribute(name) {
+            // Of two arguments with one name, possible in a body that was not parsed, the first one wins.
             content.insert(attribute.clone());
         }
     }

@@ -23,6 +23,7 @@ pub fn parse_file(file: &SourceFile) -> (File, Diagnostics) {
 pub fn parse_json_file(file: &SourceFile) -> (File, Diagnostics) {
     let (value, mut diagnostics) = json::parse(file);
     if let Some(problem) = encoding::utf16(file) {
+        // All other errors follow from the encoding.
         diagnostics = problem.into();
     }
     let text = if diagnostics.has_errors() { JsonText::Broken } else { JsonText::Whole };
@@ -61,6 +62,7 @@ pub(crate) fn quoted_traversal(text: &str, span: Span) -> Result<Traversal, Diag
     let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None, shifts: &[] });
     let traversal = parser.whole_traversal();
     let problems = parser.finish();
+    // After an error, the traversal may cover only a part of the text.
     traversal.filter(|_| !problems.has_errors()).ok_or(problems)
 }
 

@@ -52,8 +52,10 @@ fn content(whole: Span, sources: &Sources) -> Span {
     let (before, after) = if text.starts_with("<<") {
         let begin = text.find('\n').map_or(text.len(), |end| end + 1);
         let lines = text.get(begin..).unwrap_or_default();
+        // The indentation that `<<-` removes is not part of the content.
         let indentation =
             if text.starts_with("<<-") { lines.len() - lines.trim_start_matches([' ', '\t']).len() } else { 0 };
+        // The last line is the delimiter, which is not part of the content either.
         (begin + indentation, lines.len() - lines.rfind('\n').map_or(0, |end| end + 1))
     } else if text.starts_with('"') {
         (1, 1)

@@ -66,6 +66,7 @@ fn dynamic(body: &NativeBody, visit: &mut dyn FnMut(&Expression, Evaluated)) {
         visit(&collection.expression, Evaluated::Always);
     }
     for content in &body.blocks {
+        // An inner `dynamic` block depends on the elements of the outer one, so all expressions are alike here.
         content.body.for_each_expression(&mut |expression| visit(expression, Evaluated::ForElements));
     }
 }
@@ -85,6 +86,7 @@ fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMu
                     _ if hidden.is_some_and(is_hidden) => {}
                     Some(COMMENT) => {}
                     Some(DYNAMIC) => json_dynamic(&item.value, hidden, visit),
+                    // Names are hidden at the top level of a body only.
                     _ => with_stack(|| json_object(&item.value, None, visit)),
                 }
             }
@@ -251,6 +253,7 @@ mod tests {
         body.for_each_unconditional_expression(&mut |expression| texts.extend(sources.text(expression.span)));
         let mut all = 0;
         body.for_each_expression(&mut |_| all += 1);
+        // No body of these tests has content in a `dynamic` block, so both walks visit the same expressions.
         assert_eq!(all, texts.len());
         texts
     }

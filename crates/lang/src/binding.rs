@@ -47,6 +47,7 @@ impl Binding {
             Self::PrefixedResource(position) => (4, position),
             Self::Module(position) => (5, position),
         };
+        // A position that does not fit is looked up by name again: slower, but correct.
         if position < 1 << (u32::BITS - KIND_BITS) {
             traversal.meaning.keep(position << KIND_BITS | kind);
         }

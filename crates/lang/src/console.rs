@@ -19,6 +19,7 @@ pub fn format(value: &Value) -> String {
 
 /// As [`format()`], showing sensitive values too.
 pub fn format_revealed(value: &Value) -> String {
+    // An ephemeral value stays hidden: only the sensitive mark is lifted.
     let revealed = value.transform(|_, value| {
         let (plain, marks) = value.unmark();
         plain.with_marks(&marks.without(&Marks::SENSITIVE))
@@ -27,6 +28,7 @@ pub fn format_revealed(value: &Value) -> String {
 }
 
 fn write_value(out: &mut String, value: &Value, indent: usize) {
+    // Unknown comes before sensitive, as in Terraform.
     if !value.is_known() {
         return out.push_str("(known after apply)");
     }
@@ -57,6 +59,7 @@ fn write_null(out: &mut String, ty: &Type) {
         Type::String => "tostring(null)".to_owned(),
         Type::Number => "tonumber(null)".to_owned(),
         Type::Bool => "tobool(null)".to_owned(),
+        // tolist(null) alone would lose the element type, so it follows as a comment.
         Type::List(element) => format!("tolist(null) /* of {} */", element.friendly_name()),
         Type::Set(element) => format!("toset(null) /* of {} */", element.friendly_name()),
         Type::Map(element) => format!("tomap(null) /* of {} */", element.friendly_name()),
@@ -114,9 +117,11 @@ fn write_mapping<'a>(
 /// A string of several lines as a heredoc, with a delimiter that is none of its lines.
 fn write_lines(out: &mut String, text: &str, indent: usize) {
     let mut delimiter = "EOT".to_owned();
+    // A line that equals the delimiter would end the heredoc early.
     while text.split('\n').any(|line| line.trim() == delimiter) {
         delimiter.push('_');
     }
+    // Within other values the lines are indented, which only `<<-` removes again.
     out.push_str(if indent > 0 { "<<-" } else { "<<" });
     out.push_str(&delimiter);
     for line in text.split('\n') {
@@ -191,6 +196,7 @@ fn write_type(out: &mut String, ty: &Type, indent: usize) {
 ///
 /// Nothing if there is an error among the diagnostics.
 pub fn answer(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<String> {
+    // Kept apart, because `diagnostics` may already contain errors of other expressions.
     let mut found = Diagnostics::new();
     let text = match &expression.without_parentheses().kind {
         ExpressionKind::Call(call) if matches!(&*call.name.name, "type" | "core::type") => {

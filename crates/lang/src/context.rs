@@ -84,6 +84,7 @@ impl FunctionContext {
 
     /// No function may be called.
     pub fn none() -> &'static Self {
+        // Shared, because a scope returns a reference and this context never differs.
         static NONE: OnceLock<FunctionContext> = OnceLock::new();
         NONE.get_or_init(|| Self { availability: Availability::None, ..Self::new(PathBuf::new(), Arc::default()) })
     }
@@ -119,10 +120,12 @@ impl TemplateCache {
     /// The template of that name and text; nothing where there is no room for another text.
     pub(crate) fn parse(&self, name: &str, text: String, sources: &Sources) -> Option<Parsed> {
         let key = (name.to_owned(), Arc::<str>::from(text));
+        // A panic under the lock leaves the map whole, so a poisoned lock is still usable.
         let mut parsed = self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = parsed.get(&key) {
             return Some(Arc::clone(known));
         }
+        // Registered under the lock: two threads with the same template must not register its text twice.
         let file = sources.add(name, Arc::clone(&key.1))?;
         let template = Arc::new(parse_template(&file));
         parsed.insert(key, Arc::clone(&template));

@@ -38,6 +38,7 @@ impl Defaults {
     ///
     /// A value of another form than the type is left alone; the conversion will say what is wrong with it.
     pub fn apply(&self, value: &Value) -> Value {
+        // Null stays null, and an unknown value has nothing to fill yet.
         if value.is_null() || !value.is_known() {
             return value.clone();
         }
@@ -63,6 +64,7 @@ fn object(value: &Value, values: &BTreeMap<Name, Value>, children: &BTreeMap<Nam
     for (name, default) in values {
         let present = filled.get(name).filter(|value| !value.is_null());
         let value = match present {
+            // A default may itself omit attributes that have defaults.
             None => children.get(name).map_or_else(|| default.clone(), |child| child.apply(default)),
             // What is not known yet will not be null either: the default would take the place of null.
             Some(value) if !value.is_known() && default.is_definitely_not_null() && value.ty() != Type::Dynamic => {
@@ -104,6 +106,7 @@ fn sequence(original: &Value, values: Vec<Value>) -> Value {
         Some((ty, values?))
     };
     match original.ty() {
+        // Without elements there are no types to unify, so the original element type is kept.
         Type::List(element) if values.is_empty() => Value::list((*element).clone(), values),
         Type::Set(element) if values.is_empty() => Value::set((*element).clone(), values),
         Type::List(_) => unified(&values).map_or_else(|| Value::tuple(values), |(ty, values)| Value::list(ty, values)),

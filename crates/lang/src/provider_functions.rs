@@ -130,6 +130,7 @@ impl FunctionError {
     /// Removes the message if it may reveal an argument with one of `marks`, which were removed before
     /// the call.
     pub(crate) fn concealing(mut self, marks: &[(usize, Marks)]) -> Self {
+        // An error of the call as a whole may quote any argument.
         let hidden = |index: usize, marks: &Marks| {
             self.argument.is_none_or(|argument| argument == index) && (marks.is_sensitive() || marks.is_ephemeral())
         };

@@ -14,6 +14,7 @@ pub(crate) fn either(one: &Value, other: &Value, ty: Type) -> Value {
     if one.is_not_null() && other.is_not_null() {
         both = both.not_null();
     }
+    // A bound holds for the result only if each of the two values has one.
     if let (Some(one), Some(other)) = (one.lower(), other.lower()) {
         both = both.lower_bound(looser(one, other, Ordering::Less));
     }
@@ -49,6 +50,7 @@ pub(crate) fn as_long_as(source: &Value, ty: Type) -> Value {
 /// An unknown string that starts with `known`.
 pub(crate) fn with_prefix(known: &str) -> Value {
     let mut end = known.len().min(LONGEST_PREFIX);
+    // The cut must not fall within a character.
     while !known.is_char_boundary(end) {
         end -= 1;
     }

@@ -70,6 +70,7 @@ pub struct Referenced {
 pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> {
     let root = &*traversal.root.name;
     match root {
+        // First, because `string` alone would otherwise be read as a resource type without a name.
         _ if names_type(traversal) => Err(Diagnostic::error(
             "Unknown variable",
             format!("There is no variable named \"{root}\". The name of a type has no value; only the function convert takes one."),
@@ -212,6 +213,7 @@ fn keyed<'a>(
 pub fn instance_key(key: &LiteralKey) -> Option<InstanceKey> {
     match key {
         LiteralKey::Number(digits) => {
+            // Literals such as 1e2 are whole numbers too, which `parse` does not accept.
             let number = digits.parse().ok().or_else(|| Number::parse(digits).ok()?.to_u64());
             number.map(InstanceKey::Int)
         }

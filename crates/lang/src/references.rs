@@ -124,6 +124,7 @@ impl Walk<'_> {
             }
             ExpressionKind::Call(call) => {
                 self.mention(Mention::Function(call));
+                // `try` and `can` catch the errors of their arguments.
                 let inside =
                     if matches!(&*call.name.name, "try" | "can") { ErrorHandling::Some } else { self.error_handling };
                 self.sheltered(inside, |walk| {
@@ -138,6 +139,7 @@ impl Walk<'_> {
                 }
             }
             ExpressionKind::For(comprehension) => {
+                // The collection is outside the scope of the loop variables.
                 self.expression(&comprehension.collection);
                 self.binding(comprehension.key.as_ref(), &comprehension.value, |walk| {
                     if let Some(key) = &comprehension.key_expression {
@@ -151,6 +153,7 @@ impl Walk<'_> {
             }
             ExpressionKind::Conditional(conditional) => {
                 self.expression(&conditional.condition);
+                // Only one arm is taken, so an error in the other one never shows.
                 self.sheltered(ErrorHandling::Some, |walk| {
                     walk.expression(&conditional.yes);
                     walk.expression(&conditional.no);
@@ -189,6 +192,7 @@ impl Walk<'_> {
                 TemplatePart::If(directive) => {
                     self.expression(&directive.condition);
                     self.sheltered(ErrorHandling::Some, |walk| {
+                        // Directives nest without an expression in between, so each level checks the stack itself.
                         with_stack(|| walk.template(&directive.yes));
                         with_stack(|| walk.template(&directive.no));
                     });
@@ -207,6 +211,7 @@ impl Walk<'_> {
         let depth = self.bound.len();
         self.bound.extend(key.map(|key| key.name.clone()));
         self.bound.push(value.name.clone());
+        // The body of a loop over an empty collection is never evaluated.
         self.sheltered(ErrorHandling::Some, inside);
         self.bound.truncate(depth);
     }

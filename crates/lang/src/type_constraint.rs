@@ -81,6 +81,7 @@ impl Reader {
         }
         match &expression.kind {
             ExpressionKind::Call(call) => self.constructor(call, expression),
+            // The parser has reported the syntax error.
             ExpressionKind::Invalid => TypeConstraint::ANY,
             ExpressionKind::Parentheses(inner) => {
                 self.refuse("A type stands without parentheses around it. Remove them.", inner.span)
@@ -187,6 +188,7 @@ impl Reader {
                 );
                 continue;
             };
+            // Attribute names are compared in normal form C, like the names in values.
             let name = Name::from(&*normalized(name));
             if object.types.contains_key(&name) {
                 self.item_problem("The attribute names of an object type must be unique.", &item.key, whole);
@@ -244,11 +246,13 @@ impl Reader {
     }
 
     fn default(&mut self, expression: &Expression, attribute: &TypeConstraint) -> Option<Value> {
+        // Earlier errors in the same type do not concern this default.
         let before = self.diagnostics.len();
         let value = evaluate_constant(expression, &mut self.diagnostics);
         if self.diagnostics.iter().skip(before).any(Diagnostic::is_error) {
             return None;
         }
+        // Nested defaults are filled in later, by `Defaults::apply`.
         match convert::convert(&value, &attribute.ty) {
             Ok(value) => Some(value),
             Err(problem) => {

@@ -49,6 +49,7 @@ impl Mask {
             Self::Wild => Value::null(Type::Dynamic),
             Self::Parts(masks) => {
                 let each = |values: &[Value]| {
+                    // Values of another length have other parts, so the mask does not apply.
                     (values.len() == masks.len())
                         .then(|| masks.iter().zip(values).map(|(mask, value)| mask.apply(value)).collect::<Vec<_>>())
                 };
@@ -89,6 +90,7 @@ impl<'a> Candidates<'a> {
         let projection = mask.apply(sought);
         let index = match self.indexes.entry(mask) {
             Entry::Occupied(entry) => entry.into_mut(),
+            // An index is built once for each mask, so that matching stays linear in the number of elements.
             Entry::Vacant(entry) => {
                 let mut index: HashMap<Value, Vec<usize>> = HashMap::with_capacity(self.elements.len());
                 for (position, element) in self.elements.iter().enumerate() {
@@ -122,6 +124,7 @@ mod tests {
         let sought = pair(Value::string("y"), Value::string("2"));
         assert_eq!(*candidates.matching(&sought, Mask::of_unknowns(&sought)), [1]);
         let sought = pair(Value::string("z"), Value::unknown(Type::String));
+        // The unknown part matches anything, but the known one must be equal.
         assert!(candidates.matching(&sought, Mask::of_unknowns(&sought)).is_empty());
     }
 

@@ -22,6 +22,7 @@ impl Content {
 
     pub fn of_parts(parts: &[&[u8]]) -> Self {
         let mut hasher = crc32fast::Hasher::new();
+        // The checksum does not depend on the division into parts.
         parts.iter().for_each(|part| hasher.update(part));
         Self { length: parts.iter().map(|part| part.len() as u64).sum(), checksum: hasher.finalize() }
     }
@@ -112,7 +113,9 @@ pub(crate) fn fill_content(
             sender.written(written);
             Ok(())
         })?;
+        // A shorter content must not be followed by the rest of the old one.
         storage.set_length(written)?;
+        // The first byte comes last: from here on the content is valid.
         first.map_or(Ok(()), |first| storage.write_at(&[first], 0))
     })?;
     // Only now the content is guaranteed to survive a crash of the machine.

@@ -43,7 +43,7 @@ pub fn named() {
     assert_eq!(reported.matches("Error: Plugin did not respond").count(), 2, "{reported}");
     assert!(reported.contains("during the call ApplyResourceChange: exit status 3"), "{reported}");
     assert!(reported.contains("It is unknown whether trouble_thing.many[5] was created"), "{reported}");
-    assert!(reported.contains("import it or delete it; otherwise it is created twice"), "{reported}");
+    assert!(reported.contains("import or delete it; otherwise the next apply creates a second one"), "{reported}");
     assert!(reported.contains("34 operations were not started"), "{reported}");
     assert!(reported.contains("- trouble_thing.many[6] (create)") && reported.contains("- and 24 more"), "{reported}");
     assert_eq!(folder.ok(&["state", "list"]).lines().count(), 5);

@@ -77,6 +77,7 @@ fn key(item: &ObjectItem) -> Option<String> {
     if matches!(item.key.kind, ExpressionKind::JsonString(_)) {
         return None;
     }
+    // A key that is not constant has no name to compare.
     let value = evaluate_constant(&item.key, &mut Diagnostics::new());
     value.as_str().map(str::to_owned)
 }

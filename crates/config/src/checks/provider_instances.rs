@@ -137,6 +137,7 @@ impl Search {
         let mut found = match reference {
             Reference::Local(name) => self.expression(chain, &module.locals.get(name)?.expression),
             Reference::Variable(name) => {
+                // Without a caller, it is a variable of the root module, whose value is known.
                 let call = above.last()?.calls.get(module.path.steps().last()?)?;
                 let (arguments, _) = call.body.attributes();
                 let argument = arguments.into_iter().find(|argument| argument.name.name == *name)?;
@@ -154,6 +155,7 @@ impl Search {
 fn shared_for_each(module: &Module, sources: &Sources) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let elements = |local| module.providers.get(local).and_then(|block| block.for_each.as_ref());
+    // Only the objects of managed resources are destroyed.
     let managed = module.resources.values().filter(|resource| resource.address.mode == Mode::Managed);
     for resource in managed {
         if let (Some(own), Some(written)) = (&resource.for_each, &resource.provider)
@@ -178,6 +180,7 @@ fn is_same(one: &Expression, other: &Expression, sources: &Sources) -> bool {
     for_each_traversal(one, &mut |_| refers = true);
     let text = |expression: &Expression| -> Option<String> {
         let text = sources.text(expression.without_parentheses().span)?;
+        // The layout of the text does not matter.
         Some(text.split_whitespace().collect())
     };
     refers && text(one).is_some_and(|one| text(other) == Some(one))

@@ -49,6 +49,7 @@ fn check_duplicates(module: &Module, diagnostics: &mut Diagnostics) {
 
 /// Warns about resources that imply a provider which is required under another name.
 fn check_implied(module: &Module, diagnostics: &mut Diagnostics) {
+    // Without an entry, no provider can have a second name.
     if module.required_providers.is_empty() {
         return;
     }
@@ -56,6 +57,7 @@ fn check_implied(module: &Module, diagnostics: &mut Diagnostics) {
     let implying = module.resources.values().filter(|resource| resource.provider.is_none());
     for resource in implying {
         let name = resource.local_provider().name;
+        // One warning for each implied name is enough.
         if module.required_providers.contains_key(&name) || !seen.insert(name.clone()) {
             continue;
         }
@@ -136,6 +138,7 @@ impl Pair<'_> {
         if is_expected || self.child.providers.contains_key(&passed.child) {
             return;
         }
+        // Without a source, the name means the provider in the hashicorp namespace, so a warning is enough.
         let is_default = required.is_none_or(|required| &*required.address.namespace == "hashicorp");
         let diagnostic = if is_default {
             undefined(self.child, name)

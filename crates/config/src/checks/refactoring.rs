@@ -105,6 +105,7 @@ fn static_target(import: &Import) -> Option<String> {
 fn needless_provider(module: &Module, import: &Import) -> Option<Diagnostic> {
     let provider = import.provider.as_ref()?;
     let declared = target(module, import)?;
+    // An argument that repeats the provider of the resource is redundant, but not wrong.
     if declared.provider.as_ref().is_some_and(|own| own.provider == provider.provider) {
         return None;
     }

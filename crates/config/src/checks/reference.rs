@@ -26,6 +26,7 @@ pub(super) fn is_simple(module: &Module, context: &ExpressionContext<'_>, traver
                     !declared.is_repeated() && declared.check.is_none() && !context.is_itself(address)
                 })
         }
+        // The key and the output of a module call require the full check.
         Binding::Module(_) => false,
     }
 }
@@ -190,6 +191,7 @@ fn call_key(call: &ModuleCall, reference: &Referenced) -> Option<Diagnostic> {
             let problem = Diagnostic::error("Unsupported attribute", advice);
             Some(problem.at(*span).within(reference.span.to(*span)))
         }
+        // A string of digits is converted to a number, which is a valid index.
         (Some(InstanceKey::String(key)), _) if key.parse::<u64>().is_err() => {
             Some(Diagnostic::error("Invalid index", advice))
         }
@@ -249,6 +251,7 @@ fn instance_key(declared: &Resource, reference: &Referenced) -> Option<Diagnosti
         (None, None) => None,
     };
     match (argument, &reference.key) {
+        // Without an attribute after it, the name refers to all instances.
         (Some((argument, key, premise)), None) if matches!(reference.rest.first(), Some(Step::Attribute { .. })) => {
             let detail = format!(
                 "{address} has {argument:?} set, so it has several instances. Refer to one of them, for example {address}[{key}]."

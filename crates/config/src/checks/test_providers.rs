@@ -20,12 +20,14 @@ pub(crate) fn check(root: &Module, file: &TestFile, diagnostics: &mut Diagnostic
             Tested::Missing => {}
             Tested::Module(configuration) => names.learn(run, &configuration.root),
             Tested::Configuration => {
+                // Before the names of this run are learned, because earlier runs decide.
                 names.check_passed(run, diagnostics);
                 names.learn(run, root);
                 blocks_matter |= run.providers.is_empty();
             }
         }
     }
+    // Only a run without the `providers` argument receives the blocks implicitly.
     for (provider, block) in file.providers.iter().filter(|_| blocks_matter) {
         names.check_block(provider, *block, diagnostics);
     }

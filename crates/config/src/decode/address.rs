@@ -140,6 +140,7 @@ impl<'a> Reader<'a> {
             module = module.child(name.clone(), self.key(Keyed::Module));
         }
         let resource = if self.at == self.words.len() { None } else { Some(self.resource()?) };
+        // Without a resource and without a module step, nothing is addressed.
         if self.at < self.words.len() || (resource.is_none() && module.is_root()) {
             return None;
         }
@@ -154,6 +155,7 @@ impl<'a> Reader<'a> {
         let begins_with_step = before.first().is_some_and(is_word);
         match (before, self.words.get(self.at)) {
             ([.., last], None) if is_word(last) && begins_with_step => Why::ModuleStep,
+            // A second key after the name of a module: module.a[0][1].
             ([.., step, Word::Name(_), Word::Key(..)], Some(Word::Key(..))) if is_word(step) => Why::ModuleStep,
             _ if self.is_resource_read => Why::ExtraSteps,
             _ => Why::Other,
@@ -162,6 +164,7 @@ impl<'a> Reader<'a> {
 
     fn resource(&mut self) -> Option<(Resource, InstanceKey)> {
         let first = self.name()?;
+        // Recorded, not refused: some blocks only warn about a reserved word.
         self.reserved = Some(first).filter(|name| is_reserved(name)).cloned();
         let (mode, type_name) = match Mode::from_block_keyword(first) {
             Some(mode) => (mode, self.name()?),

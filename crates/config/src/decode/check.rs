@@ -24,6 +24,7 @@ pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) -> Option<(Check
     }
     name::check(label, "check block name", decoding);
     let content = decoding.content(&block.body, &CHECK);
+    // An unreadable nested block may declare the data source that others refer to.
     decoding.incomplete |= !content.is_whole();
     let mut data: Option<Resource> = None;
     for nested in content.blocks_of("data") {

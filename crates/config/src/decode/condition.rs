@@ -33,6 +33,7 @@ pub(super) fn condition(block: &Block, decoding: &mut Decoding<'_>) -> Option<Co
 }
 
 fn refers_to_something(condition: &Expression, kind: &str, decoding: &mut Decoding<'_>) {
+    // An expression with a syntax error may have been meant to refer to anything.
     let mut any = matches!(condition.kind, groma_hcl::ExpressionKind::Invalid);
     for_each_traversal(condition, &mut |_| any = true);
     if !any {

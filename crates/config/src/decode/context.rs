@@ -179,6 +179,7 @@ pub(crate) fn location_text(sources: &Sources, span: Span) -> String {
 }
 
 fn without_required(schema: &BodySchema) -> BodySchema {
+    // Schemas are shared statics, so the variant without required arguments is a copy.
     let mut schema = schema.clone();
     for attribute in &mut schema.attributes {
         attribute.required = false;

@@ -61,6 +61,7 @@ fn has_valid_labels(block: &Block, decoding: &mut Decoding<'_>) -> bool {
 }
 
 fn part(block: &Block, parts: &mut IndexMap<(Name, Name), EncryptionPart>, decoding: &mut Decoding<'_>) {
+    // The schema guarantees the two labels.
     let [kind, own] = block.labels.as_slice() else { return };
     let key = (kind.value.clone(), own.value.clone());
     if let Some(first) = parts.get(&key) {

@@ -63,6 +63,7 @@ fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>)
     match &*block.kind.name {
         "terraform" => terraform::terraform(block, file, decoding),
         "language" => language::check(block, decoding),
+        // Listed in the schema only for this message.
         "required_providers" => decoding.error(
             block.header,
             "Invalid required_providers block",
@@ -95,6 +96,7 @@ fn keep<T>(
     decoding: &mut Decoding<'_>,
 ) {
     let decoded = decode(block, decoding);
+    // An override only changes declarations, so all of them remain without it.
     decoding.incomplete |= decoded.is_none() && !decoding.is_override();
     list.extend(decoded);
 }

@@ -29,6 +29,7 @@ pub(super) fn list(block: &Block, decoding: &mut Decoding<'_>) -> Option<Resourc
     let (count, for_each) = (content.get("count"), content.get("for_each"));
     meta::one_repetition(&[("count", count), ("for_each", for_each)], "searches", decoding);
     let body = config(&content, block, decoding);
+    // Unlike for resources, the type does not imply the provider here.
     let Some(provider) = content.get("provider") else {
         decoding.error(
             block.header,

@@ -20,6 +20,7 @@ pub(crate) fn constant(expression: &Expression) -> Result<Value, Diagnostics> {
 
 /// Evaluates like [`constant`], but adds problems to `diagnostics` and returns the value in any case.
 pub(crate) fn constant_text(expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
+    // Checked first: without JSON strings, the evaluator takes the object for a native one, where the later key wins.
     report_duplicate_keys(expression, diagnostics);
     evaluate_constant(&without_templates(expression), diagnostics)
 }
@@ -74,6 +75,7 @@ pub(crate) fn constant_template(expression: &Expression) -> Result<Value, Diagno
 /// Decodes a string like [`string_or`], but strings in the JSON syntax are templates.
 pub(super) fn template_or(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Name> {
     let expression = &attribute.expression;
+    // The parser has reported the syntax error.
     if syntax::is_invalid(expression) {
         return None;
     }
@@ -97,6 +99,7 @@ pub(super) fn string_or(attribute: &Attribute, summary: &'static str, decoding: 
 
 /// Decodes a string: `Some(None)` for null, `None` after an error that has been reported.
 fn text(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Option<Name>> {
+    // Nearly all strings are literal, so they skip evaluation and conversion.
     if let Some(text) = attribute.expression.as_static_string() {
         return Some(Some(text));
     }

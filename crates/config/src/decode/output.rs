@@ -75,6 +75,7 @@ fn sensitive(content: &Content, decoding: &mut Decoding<'_>) -> Option<bool> {
 }
 
 fn preconditions(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Condition> {
+    // The block is in the schema, so that the message can name the alternative.
     for block in content.blocks_of("postcondition") {
         decoding.error(
             block.kind.span,
@@ -88,6 +89,7 @@ fn preconditions(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Conditio
 /// Decodes a `locals` block.
 pub(super) fn locals(block: &Block, decoding: &mut Decoding<'_>) -> Vec<Local> {
     let (attributes, diagnostics) = block.body.attributes();
+    // An unreadable argument may be the local value that others refer to.
     decoding.incomplete |= diagnostics.has_errors();
     decoding.diagnostics.append(diagnostics);
     let mut locals = Vec::with_capacity(attributes.len());

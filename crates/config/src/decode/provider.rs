@@ -76,6 +76,7 @@ fn provider_block(block: &Block, read_version: ReadVersion, decoding: &mut Decod
 /// Decodes the `alias` argument.
 pub(super) fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
     let Some(alias) = literal::string(attribute, decoding) else {
+        // References use the alias that the author meant.
         decoding.incomplete = true;
         return None;
     };
@@ -156,6 +157,7 @@ pub(super) fn reference(
         (steps, key) => (steps, key),
     };
     let wrong = match named_provider(&traversal, steps) {
+        // Only configurations with an alias can have several instances.
         Some(provider) if key.is_none() || provider.alias.is_some() => {
             let is_name = name::provider_name(&provider.name, traversal.root.span, decoding);
             return is_name.then_some(LocalProviderRef { provider, key, span: expression.span });

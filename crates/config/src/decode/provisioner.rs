@@ -72,6 +72,7 @@ fn on_failure(attribute: &Attribute, decoding: &mut Decoding<'_>) -> OnFailure {
         Some("continue") => OnFailure::Continue,
         Some("fail") => OnFailure::Fail,
         _ => {
+            // The default keeps the provisioner in the result, so that its body is still checked.
             wrong_keyword(attribute, "continue or fail", decoding);
             OnFailure::Fail
         }
@@ -117,6 +118,7 @@ pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
             let detail = "A destroy-time provisioner and its connection can refer only to the object itself: self, count.index and \
                           each.key. Other objects may already be destroyed.";
             let problem = Diagnostic::error("Invalid reference from destroy provisioner", detail).at(span);
+            // Other errors about this expression follow from the same mistake.
             decoding.report(problem.suppressing(span));
         }
     }

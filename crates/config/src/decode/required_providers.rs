@@ -69,6 +69,7 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
 }
 
 fn property(key: &Expression, value: &Expression, required: &mut RequiredProvider, decoding: &mut Decoding<'_>) {
+    // The parser has reported the syntax error.
     if syntax::is_invalid(value) {
         return;
     }

@@ -41,10 +41,12 @@ pub(super) fn managed(block: &Block, decoding: &mut Decoding<'_>) -> Option<Reso
     let mut common = Common::decode(block, Mode::Managed, &RESOURCE, decoding)?;
     let connections: Vec<&Block> = common.content.blocks_of("connection").collect();
     let connection = provisioner::connection(&connections, "resource", decoding);
+    // Taken out, because `finish` consumes the rest.
     let content = std::mem::take(&mut common.content);
     let provisioners: Vec<Provisioner> =
         content.blocks_of("provisioner").filter_map(|b| provisioner::provisioner(b, decoding)).collect();
     let at_destruction = |provisioner: &Provisioner| provisioner.when == ProvisionerWhen::Destroy;
+    // The resource's connection is the default of its provisioners, so their rule applies to it.
     if let (Some(connection), true) = (&connection, provisioners.iter().any(at_destruction)) {
         provisioner::only_self_references(&connection.body, decoding);
     }
@@ -86,6 +88,7 @@ pub(super) fn scoped_data(block: &Block, check: &Name, decoding: &mut Decoding<'
             "A data block inside a check block cannot have a lifecycle block. Remove it.",
         );
     }
+    // Without the content: a lifecycle block, which is an error here, would only cause more.
     let mut resource = common.finish(&Content::default(), decoding);
     resource.check = Some(check.clone());
     Some(resource)
@@ -93,6 +96,7 @@ pub(super) fn scoped_data(block: &Block, check: &Name, decoding: &mut Decoding<'
 
 fn unmanaged(block: &Block, mode: Mode, schema: &BodySchema, decoding: &mut Decoding<'_>) -> Option<Resource> {
     let mut common = Common::decode(block, mode, schema, decoding)?;
+    // Taken out, because `finish` consumes the rest.
     let content = std::mem::take(&mut common.content);
     if mode == Mode::Ephemeral {
         for nested in content.blocks.iter().filter(|nested| matches!(&*nested.kind.name, "connection" | "provisioner"))
@@ -136,6 +140,7 @@ impl<'a> Common<'a> {
         };
         name::check(type_label, type_what, decoding);
         name::check(name_label, name_what, decoding);
+        // Without a provider argument the type implies the provider, so its prefix must be a provider name.
         if content.get("provider").is_none() && is_identifier(&type_label.value) {
             name::implied_provider_name(&implied_provider(&type_label.value), type_label.span, decoding);
         }

@@ -24,6 +24,7 @@ fn traversal_or(expression: &Expression, index_summary: &str, decoding: &mut Dec
         return quoted.map_err(|problems| decoding.diagnostics.append(problems)).ok();
     }
     let traversal = reference(expression, decoding);
+    // The parser has reported an invalid expression.
     if traversal.is_none() && !is_invalid(expression) {
         no_reference(expression, index_summary, decoding);
     }
@@ -105,6 +106,7 @@ fn key_summary(expression: &Expression) -> &'static str {
 /// Decodes a single keyword.
 pub(super) fn keyword(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
     let traversal = expression.as_traversal()?;
+    // Only the native syntax has this kind of string: in JSON a keyword needs its quotes.
     if matches!(expression.kind, ExpressionKind::String(_)) {
         warn_of_quotes(expression, "keyword", decoding);
     }

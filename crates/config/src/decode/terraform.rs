@@ -119,6 +119,7 @@ fn backend(block: &Block) -> Option<Backend> {
     Some(Backend {
         kind: label.value.clone(),
         body: block.body.clone(),
+        // Filled by the loader, which evaluates the arguments early.
         known: IndexMap::new(),
         kind_span: label.span,
         span: block.header,

@@ -68,6 +68,7 @@ impl<'a> Reader<'a> {
     /// Adds the manifest of installed modules to the files that were read.
     pub(super) fn keep_manifest(&mut self) {
         let path = self.options.data_directory.join("modules").join("modules.json");
+        // Without a readable manifest there is nothing to keep; `load` reports an invalid one.
         if let Some(text) = self.files.read(&path).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
             self.read.push(LoadedFile { path, text: text.into() });
         }
@@ -120,6 +121,7 @@ impl<'a> Reader<'a> {
         primary.extend(decode_all(&files.queries, Role::Primary, decode::query));
         let overrides = decode_all(&files.overrides, Role::Override, decode::file);
         let registry = self.options.default_registry.clone();
+        // Kept apart, to drop the errors that follow from syntax errors.
         let mut problems = Diagnostics::new();
         let module = assemble(directory.to_owned(), registry, primary, overrides, self.sources, &mut problems);
         diagnostics.append(self.unparsed.leave_out(problems));
@@ -136,6 +138,7 @@ impl<'a> Reader<'a> {
         diagnostics: &mut Diagnostics,
     ) -> Option<T> {
         let Some(file) = self.register(&directory.join(name), diagnostics) else {
+            // The declarations of the file are missing.
             self.incomplete = true;
             return None;
         };
@@ -194,6 +197,7 @@ pub(super) fn mentions(word: &[u8], directory: &Path, files: &dyn Files) -> bool
     let module = module_files(entries);
     let mut all = module.primary.iter().chain(&module.overrides);
     all.any(|(name, syntax)| {
+        // An unreadable file is reported when the module is loaded.
         let text = files.read(&directory.join(name)).unwrap_or_default();
         let has = |part: &[u8]| memchr::memmem::find(&text, part).is_some();
         has(word) || *syntax == Syntax::Json && has(b"\\u")
@@ -215,6 +219,7 @@ mod tests {
         assert!(has("main.tf", "terraform { encryption {} }"));
         assert!(!has("main.tf", "terraform {}"));
         assert!(!has("other.txt", "encryption"));
+        // The JSON escape stands for the letter e, so a search for the word alone would miss it.
         assert!(has("main.tf.json", r#"{"terraform": {"\u0065ncryption": {}}}"#));
     }
 }

@@ -93,6 +93,7 @@ impl<'a> Early<'a> {
         what: &str,
         diagnostics: &mut Diagnostics,
     ) -> Option<Value> {
+        // With diagnostics of its own: `string` evaluates again and reports the problems.
         let is_null = self.known(expression, what, &mut Diagnostics::new()).is_some_and(|value| value.is_null());
         if is_null { Some(Value::null(Type::String)) } else { self.string(expression, what, diagnostics) }
     }
@@ -101,6 +102,7 @@ impl<'a> Early<'a> {
     /// been reported.
     pub(super) fn known(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         let mut problems = Diagnostics::new();
+        // All modules share the flag, which may be set by an earlier argument.
         self.on_missing.set(false);
         let value = evaluate(expression, &Argument { early: self, what }, &mut problems);
         let broken = problems.has_errors();
@@ -111,6 +113,7 @@ impl<'a> Early<'a> {
         let problem = if value.deep_marks().is_sensitive() || value.deep_marks().is_ephemeral() {
             "It depends on a sensitive or ephemeral value, which it would reveal."
         } else if !value.is_wholly_known() {
+            // The missing variable has been reported, and this is only its consequence.
             if self.on_missing.get() {
                 return None;
             }
@@ -141,6 +144,7 @@ impl<'a> Early<'a> {
         diagnostics: &mut Diagnostics,
     ) -> Option<Value> {
         let mut problems = Diagnostics::new();
+        // All modules share the flag, which may be set by an earlier argument.
         self.on_missing.set(false);
         let (value, _) = evaluate(expression, scope, &mut problems).unmark_deep();
         let broken = problems.has_errors();
@@ -167,6 +171,7 @@ impl<'a> Early<'a> {
 
     /// Returns the value of `reference`, evaluated on first use.
     fn value(&self, reference: &Reference, evaluate: impl FnOnce() -> Value) -> Value {
+        // Cloned out of the borrow, because the evaluation borrows the map again.
         let known = self.known.borrow().get(reference).cloned();
         let Evaluated { value, on_missing } = known.unwrap_or_else(|| self.first_value(reference, evaluate));
         self.on_missing.set(self.on_missing.get() || on_missing);
@@ -177,11 +182,13 @@ impl<'a> Early<'a> {
         let unknown = Evaluated { value: Value::DYNAMIC, on_missing: false };
         let depth = self.depth.get();
         if depth >= DEPTH_LIMIT {
+            // Not an error here: the argument that needs the value reports that it is unknown.
             return unknown;
         }
         // Marks the reference as being evaluated: a cycle then finds an unknown value.
         self.known.borrow_mut().insert(reference.clone(), unknown);
         self.depth.set(depth + 1);
+        // What other references depend on does not concern this value.
         let outer = self.on_missing.replace(false);
         let evaluated = Evaluated { value: evaluate(), on_missing: self.on_missing.replace(outer) };
         self.depth.set(depth);
@@ -207,6 +214,7 @@ impl<'a> Early<'a> {
         // A constant variable without a value has been reported by `check_constants`.
         let is_missing = given.is_none() && variable.constant && variable.is_required();
         let value = match given {
+            // An unsuitable value is reported when all variables are evaluated.
             Some(value) => variable.accept(&value).ok(),
             None => variable.default_value(),
         };

@@ -33,6 +33,7 @@ pub(super) fn with_tests(
     }
     files.iter().for_each(|file| checks::check_test_providers(&configuration.root, file, modules.diagnostics));
     let mut requirements = Arc::unwrap_or_clone(configuration.requirements);
+    // Running the tests requires the providers of the modules of their runs, too.
     for run in files.iter().flat_map(|file| &file.runs) {
         let needed = run.tested.module().into_iter().flat_map(Configuration::provider_requirements);
         needed.for_each(|(address, needed)| requirements.entry(address.clone()).or_default().merge(needed));

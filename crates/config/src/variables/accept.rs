@@ -44,6 +44,7 @@ impl Unsuitable {
             return Diagnostic::error(summary, detail).at(given);
         }
         if let Some(origin) = origin.filter(|origin| **origin != Origin::CommandLine) {
+            // Writing to a String cannot fail.
             let _ = write!(detail, " The value comes from {}.", origin.describe(name));
         }
         Diagnostic::error(summary, detail).at(variable.span)

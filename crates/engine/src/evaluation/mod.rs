@@ -59,6 +59,7 @@ impl Evaluation {
         let functions = FunctionContext {
             working_directory: session.working_directory.clone(),
             home_directory: session.home_directory.clone(),
+            // plantimestamp() returns one value during the whole run.
             plan_timestamp: Some(session.timestamp.clone()),
             ..FunctionContext::new(&session.root_directory, Arc::clone(&session.sources))
         };
@@ -76,7 +77,9 @@ impl Evaluation {
     pub fn applying(session: &Session, inputs: IndexMap<Name, Input>, plan_timestamp: &str) -> Self {
         let mut evaluation = Self::planning(session, inputs);
         let functions = FunctionContext {
+            // timestamp(), uuid() and the like were unknown during planning and get their results now.
             purity: Purity::Immediate,
+            // plantimestamp() returns the time of the plan, not of the apply.
             plan_timestamp: Some(plan_timestamp.to_owned()),
             ..(*evaluation.functions).clone()
         };
@@ -127,6 +130,7 @@ impl Evaluation {
         for problem in problems.iter_mut() {
             problem.address.get_or_insert_with(|| Box::new(address.into()));
         }
+        // Ephemeral objects are never written to the state, so infinity does no harm there.
         if address.resource.mode != ResourceMode::Ephemeral
             && let Some(index) = infinity_in(&value)
         {
@@ -174,6 +178,7 @@ impl Evaluation {
     /// Evaluates a boolean argument that may be unknown. `None` after an error, which is recorded.
     pub fn truth_so_far(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Truth> {
         let value = self.value(expression, scope)?;
+        // Strings such as "true" are converted, as everywhere in the language.
         match convert::convert(&value.unmark().0, &Type::Bool) {
             Ok(truth) => Some(match truth.kind() {
                 Kind::Bool(truth) => Truth::Known(truth),
@@ -243,6 +248,7 @@ impl Evaluation {
                 Verdict::Fail(message) => {
                     let problem = self.unmet("Module output value precondition failed", message, rule);
                     self.diagnostics.push(observing(problem, &rule.condition, &scope));
+                    // A refresh-only plan reports the failure as a warning and continues with the value.
                     holds &= self.unmet != Severity::Error;
                 }
                 Verdict::Error => holds = false,
@@ -281,6 +287,7 @@ impl Evaluation {
                 }
             };
         }
+        // Only the outputs of the root module are written to the state.
         if caller.is_none() && value.has_infinity() {
             self.diagnostics.push(infinite().at(output.expression.span));
             return None;

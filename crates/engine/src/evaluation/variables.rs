@@ -24,6 +24,7 @@ impl Evaluation {
         let given = match world.module(module).caller {
             None => Some(match self.inputs.get(name) {
                 Some(input) => {
+                    // A value from the command line or the environment has no span, so the declaration is shown.
                     (Some(input.value.clone()), if input.span.is_none() { variable.span } else { input.span })
                 }
                 None => (None, variable.span),
@@ -33,6 +34,7 @@ impl Evaluation {
         let Some((given, span)) = given else { return Outcome::Failed };
         let caller = world.module(module).caller;
         let Some(value) = self.accept(variable, given, span, caller) else { return Outcome::Failed };
+        // A variable that is not ephemeral may end up in the state or in a saved plan.
         if !variable.ephemeral && value.deep_marks().is_ephemeral() {
             let detail = format!(
                 "The value is ephemeral, but the variable {:?} of the module is not, so its value may be stored in \
@@ -43,6 +45,7 @@ impl Evaluation {
             return Outcome::Failed;
         }
         world.module_mut(module).variables[at as usize] = Some(value);
+        // Rules that refer to other objects have a node of their own, which waits for these.
         if looks_around(variable) {
             return Outcome::Done;
         }
@@ -71,6 +74,7 @@ impl Evaluation {
     ) -> Option<(Option<Value>, Span)> {
         let Some(argument) = argument_of(world, caller, module, name) else { return Some((None, otherwise)) };
         let functions = Arc::clone(&self.functions);
+        // The argument may use the "count" and "each" of the call.
         let scope = InstanceScope::new(world, caller, &functions).repeated(&world.module(module).repetition);
         let value = self.value(&argument, &scope)?;
         // The deprecation is reported here, and again where the module uses the value: its authors may have to know.
@@ -98,6 +102,7 @@ impl Evaluation {
         match variable.accept(&given) {
             Ok(value) => Some(value),
             Err(problem) => {
+                // Only variables of the root module have values from outside the configuration.
                 let input = self.inputs.get(&variable.name).filter(|_| caller.is_none());
                 let origin = input.and_then(|input| input.origin.as_ref());
                 self.diagnostics.push(problem.diagnose(variable, span, origin));
@@ -110,6 +115,7 @@ impl Evaluation {
     /// missing value of a root variable is recorded here.
     fn without_value(&mut self, variable: &Variable, caller: Option<ModuleId>) -> Option<Value> {
         if caller.is_some() {
+            // An unknown value lets evaluation continue without errors that only follow from the missing one.
             return Some(variable.any_value());
         }
         let detail =

@@ -51,9 +51,11 @@ impl Moves {
 
     /// The problem that `targets` cover an object that has moved at one of its addresses only, or at none.
     pub fn left_out(&self, targets: &[Target]) -> Option<Diagnostic> {
+        // Without -target everything is included.
         if targets.is_empty() {
             return None;
         }
+        // Terraform requires both addresses, because a move changes both.
         let is_target = |address: &ResourceInstance| targets.iter().any(|target| target.contains(address));
         let left_out = self.previous.iter().filter(|(to, from)| !is_target(to) || !is_target(from));
         let missing: BTreeSet<AbsResource> =
@@ -80,16 +82,19 @@ pub fn apply(graph: &ConfigGraph, state: &mut State) -> (Moves, Diagnostics) {
     if diagnostics.has_errors() {
         return (moves, diagnostics);
     }
+    // Collected, because Terraform reports all blocked moves in one warning.
     let mut blocked = Vec::new();
     if !statements.is_empty() {
         let mut bound = Bound::of(state);
         for statement in &statements {
             for (from, to) in bound.moved_by(statement, state) {
+                // A later statement of a chain may move the object on from its new address.
                 bound.add(&to.abs_resource());
                 moves.rename(state, from, to, &mut blocked);
             }
         }
     }
+    // Implied moves come last, because moved blocks take precedence over them (PL-23).
     implied::modules(graph, state, &mut moves, &statements);
     implied::resources(graph, state, &mut moves, &statements);
     moves.rename_dependencies(state);
@@ -110,7 +115,9 @@ impl Moves {
         blocked: &mut Vec<(ResourceInstance, ResourceInstance)>,
     ) {
         if state.rename(&from, &to) {
+            // In a chain of moves, users see the address that the state had before all of them.
             let first = self.previous.remove(&from).unwrap_or(from);
+            // An object that returned to its first address has not moved.
             if first != to {
                 self.previous.insert(to, first);
             }
@@ -183,6 +190,7 @@ fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
              twice.";
             diagnostics.push(Diagnostic::error("Redundant move statement", detail).at(statement.span));
         }
+        // Two equal statements are harmless; only different targets contradict each other.
         if let Some(other) = sources.insert(statement.source(), statement)
             && other.to != statement.to
         {

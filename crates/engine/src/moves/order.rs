@@ -13,6 +13,7 @@ pub(super) fn order(all: Vec<Statement>, diagnostics: &mut Diagnostics) -> Vec<S
     let followers = followers(&all);
     let mut waiting = vec![0_usize; all.len()];
     followers.iter().flatten().for_each(|follower| waiting[*follower] += 1);
+    // A heap of positions, so that independent statements keep the order of the configuration.
     let mut ready: BinaryHeap<_> = (0..all.len()).filter(|at| waiting[*at] == 0).map(Reverse).collect();
     let mut ordered = Vec::with_capacity(all.len());
     while let Some(Reverse(at)) = ready.pop() {
@@ -24,6 +25,7 @@ pub(super) fn order(all: Vec<Statement>, diagnostics: &mut Diagnostics) -> Vec<S
             }
         }
     }
+    // Statements that never became ready wait for each other.
     let left: Vec<&Statement> =
         all.iter().zip(&waiting).filter_map(|(one, count)| (*count > 0).then_some(one)).collect();
     if let Some(first) = left.first() {
@@ -45,7 +47,9 @@ fn followers(all: &[Statement]) -> Vec<Vec<usize>> {
     all.iter().enumerate().for_each(|(at, statement)| beginnings.add(at, statement));
     let of = |(at, statement): (usize, &Statement)| {
         let next = beginnings.near(statement).filter(|other| statement.leads_to(&all[*other]));
+        // The part moves first, because the move of the whole would change its address.
         let wider = beginnings.around(statement).filter(|other| statement.is_about_part_of(&all[*other]));
+        // A statement may overlap with itself, but must not wait for itself.
         next.chain(wider).filter(|other| *other != at).collect()
     };
     all.iter().enumerate().map(of).collect()

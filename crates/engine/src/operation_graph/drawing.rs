@@ -74,6 +74,7 @@ impl<'a> Drawing<'a> {
         depends_on: impl IntoIterator<Item = String>,
     ) {
         let drawn = self.nodes.entry(name).or_default();
+        // The first caller determines the object; later ones may only add edges.
         drawn.object = drawn.object.take().or(object);
         drawn.depends_on.extend(depends_on);
     }
@@ -98,6 +99,7 @@ impl<'a> Drawing<'a> {
     pub(super) fn names(&self, module: &StaticModule, kind: NodeKind) -> Vec<String> {
         let (config, own) = (&module.config, prefix(module));
         let name = match kind {
+            // Variables of the root module have no instances, so Terraform's graph shows them without the suffix.
             NodeKind::Variable(position) if own.is_empty() => format!("var.{}", at(&config.variables, position)),
             NodeKind::Variable(position) => format!("{own}var.{} (expand)", at(&config.variables, position)),
             NodeKind::Local(position) => format!("{own}local.{} (expand)", at(&config.locals, position)),
@@ -140,11 +142,13 @@ impl<'a> Drawing<'a> {
         let mut names = self.names(module, kind);
         if let (NodeKind::Resource(_), Some(key)) = (kind, &requirement.key) {
             let one: Vec<String> = names.iter().filter(|name| name.ends_with(&key.to_string())).cloned().collect();
+            // Without a planned change of that instance, the reference leads to the whole resource.
             names = if one.is_empty() { names } else { one };
         }
         if let (NodeKind::Variable(position), [name]) = (kind, &*names) {
             let variable = module.config.variables.get_index(position as usize);
             if variable.is_some_and(|(_, variable)| !variable.validations.is_empty()) {
+                // References wait for the validation, so that no invalid value is used.
                 return vec![format!("{} (validation)", name.trim_end_matches(" (expand)"))];
             }
         }
@@ -180,6 +184,7 @@ impl Drawing<'_> {
             // Data sources leave the state by themselves.
             if resource.resource.mode == ResourceMode::Managed {
                 let provider = self.provider(&instance.provider.block());
+                // The provider must stay open until the orphan is deleted.
                 self.add(format!("{provider} (close)"), None, [name.clone()]);
                 depends_on.push(provider);
             }
@@ -210,6 +215,7 @@ impl Drawing<'_> {
         let mut last: Option<ModulePath> = None;
         for instance in state.iter() {
             let path = instance.resource.module.path();
+            // Neighbors mostly share their module, so this comparison avoids repeated work.
             if last.as_ref() == Some(&path) {
                 continue;
             }

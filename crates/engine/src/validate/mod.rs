@@ -114,6 +114,7 @@ impl Validator<'_> {
         let outcome = self.evaluation.variable(&mut self.world, module, at);
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
+        // The argument of this caller is replaced by an unknown value of the declared type.
         self.world.module_mut(module).variables[at as usize] = variable.accept(&variable.any_value()).ok();
         outcome
     }
@@ -145,6 +146,7 @@ impl Validator<'_> {
         let scope = InstanceScope::new(&self.world, module, &functions);
         let is_always_there = self.is_always_there(module);
         for rule in &check.assertions {
+            // Terraform never evaluates these conditions, so their errors would be false alarms.
             if !is_always_there {
                 self.evaluation.value_with_deprecations(&rule.error_message, &scope);
                 continue;
@@ -180,6 +182,7 @@ impl Validator<'_> {
             return Outcome::Failed;
         }
         let opening = template.body.opening();
+        // An action without a config block has no body to point at.
         let span = if opening.is_none() { action.span } else { opening };
         let subject = ActionSubject { type_name: &action.type_name, body: &template.body, span };
         let address = ActionInstance {
@@ -207,6 +210,7 @@ impl Validator<'_> {
         let repeats = [&call.count, &call.for_each, &call.enabled].into_iter().flatten();
         let mut sound = true;
         for expression in repeats {
+            // Every argument is evaluated even after an error, so that all errors appear at once.
             sound &= self.evaluation.value_with_deprecations(expression, &scope).is_some();
         }
         sound &= suitable(call.count.as_ref(), call.for_each.as_ref(), &scope, &mut self.evaluation.diagnostics);

@@ -52,7 +52,9 @@ impl Validator<'_> {
         data.expand(expansion);
         data.settle(0, seen);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+        // These arguments may refer to "self", which exists only now.
         of_object(&mut self.evaluation, resource, &instance, &scope.with_self(&object));
+        // The provider must get only values that conform to its schema.
         if failed || template.fit == Fit::Wrong {
             return Outcome::Failed;
         }
@@ -112,9 +114,11 @@ fn meta_arguments(evaluation: &mut Evaluation, resource: &Resource, template: &T
     for truth in
         [&lifecycle.create_before_destroy, &lifecycle.prevent_destroy, &lifecycle.destroy].into_iter().flatten()
     {
+        // Unknown values are valid here; only planning requires known ones.
         evaluation.truth_so_far(truth, scope);
     }
     conditions(evaluation, &lifecycle.preconditions, scope);
+    // As in OpenTofu, the instance key of a provider may be an expression.
     if let Some(key) = resource.provider.as_ref().and_then(|written| written.key.as_ref()) {
         evaluation.value(key, scope);
     }
@@ -160,6 +164,7 @@ fn unknown_object(mode: ResourceMode, template: &Template) -> Value {
 /// Returns the error for an `ignore_changes` argument that is an expression.
 fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
     let (value, _) = value.unmark();
+    // A value of unknown type may still become a list, so it passes here.
     let is_list = matches!(value.ty(), Type::List(_) | Type::Set(_) | Type::Tuple(_) | Type::Dynamic);
     (!is_list && value.as_str() != Some("all")).then(|| {
         let detail = "A list of argument names is required. In expressions the names must be quoted.";
@@ -172,6 +177,7 @@ fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
     let IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
     let problem = |path: &Traversal| {
         let name = &path.root.name;
+        // The root is valid, so an error can only be in a later step of the path.
         if schema.item(name).is_some() {
             let root = Step::Attribute { name: name.clone(), span: path.root.span };
             let steps: Vec<Step> = std::iter::once(root).chain(path.steps().iter().cloned()).collect();
@@ -188,6 +194,7 @@ fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
 fn ignored_for_nothing(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
     let IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
     let is_the_providers = |path: &&Traversal| {
+        // A path into an attribute may lead to a configurable part, so only whole attributes count.
         let item = schema.item(&path.root.name).filter(|_| path.steps().is_empty());
         matches!(item, Some(Item::Attribute(attribute)) if attribute.usage() == Use::Computed)
     };

@@ -119,6 +119,7 @@ impl World {
         let name = module.config.calls.get_index(call as usize).map(|(name, _)| name.clone());
         let mut made = Vec::new();
         if let (Some(child), Some(name)) = (child, name) {
+            // Cloned, because adding instances changes the list that holds the address.
             let address = self.module(caller).address.clone();
             for position in 0..expansion.len() {
                 let address = address.child(name.clone(), expansion.key(position));
@@ -195,6 +196,7 @@ impl World {
             }
             module = caller;
         }
+        // They were collected from the resource upward, but positions count from the root.
         open.reverse();
         open
     }
@@ -217,6 +219,7 @@ impl World {
     pub fn refill_call(&mut self, module: ModuleId, call: u32, elements: Arc<[(groma_address::Name, Value)]>) {
         let data = &mut self.modules[module.at()].calls[call as usize];
         data.expansion = Expansion::ForEach(elements);
+        // Cloned, because the loop changes elements of the list that holds them.
         let (instances, expansion) = (data.instances.clone(), data.expansion.clone());
         for (position, id) in instances.into_iter().enumerate() {
             self.modules[id.at()].repetition = expansion.repetition(position);

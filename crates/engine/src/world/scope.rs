@@ -66,6 +66,7 @@ impl<'a> InstanceScope<'a> {
             Reference::Module(name) => self.call(name, found),
             Reference::Count(attribute) => named_values::count(self.repetition, self.config(), attribute, found),
             Reference::Each(attribute) => named_values::each(self.repetition, self.config(), attribute, found),
+            // "self" consumes no further step: its root is the object.
             Reference::SelfObject => match self.itself {
                 Some(value) => Ok(Resolved { value: value.clone(), consumed: 0 }),
                 None => Err(invalid_self(found.span)),
@@ -200,6 +201,7 @@ fn invalid_self(span: Span) -> Diagnostic {
 pub(super) fn functions<'a>(world: &'a World, id: ModuleId, common: &'a FunctionContext) -> &'a FunctionContext {
     let module = world.module(id).of;
     let Some(functions) = world.shared_context.templates.functions().of(module) else { return common };
+    // Contexts are built only for modules whose providers have functions; all others share one.
     let with = |functions: Arc<dyn ProviderFunctions>| FunctionContext {
         provider_functions: Some(functions),
         ..common.clone()
@@ -231,6 +233,7 @@ fn chosen_providers(
     for local in passed.into_iter().flatten().chain(defaults) {
         let Some(used) = world.graph.provider_use(module, &local) else { continue };
         let Some(ProviderKey::Passed { module: called, key }) = used.key else { continue };
+        // The key was written in a call further up, so it is evaluated in the scope of that call.
         let mut inside = id;
         while world.static_module(inside).path() != called
             && let Some(caller) = world.module(inside).caller
@@ -240,6 +243,7 @@ fn chosen_providers(
         let data = world.module(inside);
         let Some(caller) = data.caller else { continue };
         let scope = InstanceScope::new(world, caller, common).repeated(&data.repetition);
+        // Problems are dropped here, because the use of the provider reports them.
         let value = groma_lang::evaluate(key, &scope, &mut Diagnostics::new());
         if let Ok(Some(key)) = read_key(&value) {
             chosen.insert(local, key);

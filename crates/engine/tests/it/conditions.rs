@@ -21,6 +21,7 @@ fn pl_27_invalid_message_is_an_error_even_if_the_condition_holds() {
     };
     assert_eq!(lifecycle("[var.x]"), ["Invalid error message"]);
     assert_eq!(lifecycle("var.x + \"a\""), ["Invalid operand"]);
+    // A number converts to a string.
     assert!(lifecycle("var.x").is_empty());
     let check = |condition: &str, message: &str| {
         errors(&format!(
@@ -56,6 +57,7 @@ fn pl_27_message_of_a_variable_is_evaluated_only_if_its_rule_fails() {
         .plan()
         .errors()
     };
+    // The rule holds, so its invalid message does not matter.
     assert!(errors(1).is_empty());
     assert_eq!(errors(2), ["Invalid error message", "Invalid value for variable"]);
 }
@@ -91,6 +93,7 @@ fn pl_27_conditions_stop_what_they_guard() {
     );
     let planned = project.plan();
     assert!(planned.errors().is_empty(), "{:?}", planned.errors());
+    // The output is unknown during planning, so the condition can fail only during apply.
     assert_eq!(errors(&project.apply_plan(planned)), ["Resource postcondition failed"]);
     assert_eq!(
         project.recorded(),
@@ -123,5 +126,6 @@ fn results_of_conditions_stay_known_when_nothing_evaluates_them_again() {
     project.apply();
     let results = project.state.check_results.as_ref().unwrap();
     assert_eq!(results.len(), 1);
+    // Only b changed: the result for a comes from the plan.
     assert_eq!(results[0].status, groma_state::CheckStatus::Pass);
 }

@@ -91,6 +91,7 @@ fn pl_29_unknown_number_of_instances_is_deferred_with_all_dependents() {
 
     let (actions, left) = run(&mut project);
     assert_eq!((actions.len(), left), (2, Vec::new()), "{actions:?}");
+    // Both outputs have known values now.
     assert_eq!(project.state.outputs.len(), 2);
     // Nothing is left to do or to defer once everything exists.
     let (actions, left) = run(&mut project);
@@ -153,6 +154,7 @@ fn pl_29_existing_objects_are_kept_while_the_number_of_instances_is_unknown() {
     let (actions, left) = run(&mut project);
     assert_eq!(actions, ["test_object.a: delete then create (replace_because_cannot_update)"]);
     assert_eq!(left, ["test_object.b[*]: create (instance_count_unknown)"]);
+    // An unknown number is no reason to delete existing instances.
     assert_eq!(project.recorded(), ["test_object.a", "test_object.b[0]", "test_object.b[1]"]);
     // Only now the number is known, and the surplus instance is deleted.
     let (actions, left) = run(&mut project);
@@ -174,6 +176,7 @@ fn pl_29_a_provider_that_needs_its_whole_configuration_waits_for_it() {
     };
     let provider = provider(script()).on_configure(|request, good| match request.config.is_wholly_known() {
         true => good(),
+        // Like real providers that need the region for every call.
         false => ProviderDiagnostic::error("No region", "The region must be known.").into(),
     });
     let mut project = with(&main(1, A), provider);
@@ -184,16 +187,19 @@ fn pl_29_a_provider_that_needs_its_whole_configuration_waits_for_it() {
     let (actions, left) = run(&mut project);
     assert_eq!(actions, ["terraform_data.free: create", "terraform_data.region: create"]);
     let data = "data.test_found.a: read (provider_config_unknown)";
+    // Resources of other providers are created meanwhile.
     assert_eq!(left, [data, "test_object.a: create (provider_config_unknown)"]);
     assert_eq!(run(&mut project), (vec!["test_object.a: create".to_owned()], Vec::new()));
 
     // What it manages can neither change nor go while it waits.
     project.rewrite(&main(2, &A.replace("\"a\"\n}", "\"b\"\n}")));
     let (actions, left) = run(&mut project);
+    // Only the two terraform_data resources, whose provider needs no region.
     assert_eq!(actions.len(), 2, "{actions:?}");
     assert_eq!(left, [data, "test_object.a: update (provider_config_unknown)"]);
     project.rewrite(&main(3, ""));
     assert_eq!(run(&mut project).1, [data, "test_object.a: delete (provider_config_unknown)"]);
+    // The deletion is deferred, so the object must stay in the state.
     assert_eq!(project.recorded().last().unwrap(), "test_object.a");
     let gone = "test_object.a: delete (delete_because_no_resource_config)".to_owned();
     assert_eq!(run(&mut project), (vec![gone], Vec::new()));

@@ -49,6 +49,7 @@ fn pl_26_an_existing_object_is_imported_and_then_managed() {
     assert!(plan.is_applyable());
     assert_eq!(plan.counts().import, 1);
     let change = &plan.changes[0];
+    // The object is already as configured, so the import is the only effect.
     assert_eq!(change.action, Action::NoOp);
     assert_eq!(change.importing.as_ref().unwrap().id(), Some("x1"));
     let diagnostics = project.apply_plan(planned);
@@ -64,6 +65,7 @@ fn pl_26_an_existing_object_is_imported_and_then_managed() {
 #[test]
 fn lc_23_an_import_is_always_read_before_it_is_planned() {
     let mut project = project(ONE, world("x1", "web"));
+    // -refresh=false trusts the state, but an imported object is not in the state yet.
     project.options = PlanOptions { refresh: Refresh::Trust, ..PlanOptions::default() };
     project.plan();
     let calls = project.provider().call_texts();
@@ -74,6 +76,7 @@ fn lc_23_an_import_is_always_read_before_it_is_planned() {
 
 #[test]
 fn lc_23_an_object_that_does_not_exist_cannot_be_imported() {
+    // The world is empty, so the id belongs to nothing.
     let mut project = project(ONE, World::new());
     let planned = project.plan();
     assert_eq!(planned.errors(), ["Cannot import non-existent remote object"]);
@@ -101,6 +104,7 @@ fn pl_26_ids_of_many_instances_come_from_a_map_and_reach_into_modules() {
     let mut project = project(main, world("x1", "a")).with("m/main.tf", &inner);
     let planned = project.plan();
     assert_eq!(planned.errors(), Vec::<String>::new());
+    // Only "a" has an id in the map; "b" is created as usual.
     assert_eq!(planned.actions(), ["module.m[\"k\"].test_object.o[\"b\"]: create"]);
     assert_eq!(planned.plan.as_ref().unwrap().counts().import, 1);
     project.apply_plan(planned);
@@ -122,6 +126,7 @@ fn pl_26_an_id_may_be_sensitive_or_ephemeral() {
 fn pl_26_id_known_after_apply_is_an_error() {
     let main = format!("{ONE}resource \"test_object\" \"other\" {{}}\n").replace("\"x1\"", "test_object.other.id");
     let mut project = project(&main, World::new());
+    // The import happens during planning, so the id must be known then.
     assert_eq!(project.plan().errors(), ["Invalid import id argument"]);
 }
 
@@ -145,6 +150,7 @@ fn pl_26_imported_object_may_be_destroyed_while_the_import_block_remains() {
     project.rewrite(&text(0));
     let planned = project.plan();
     assert_eq!(planned.errors(), Vec::<String>::new());
+    // The block refers to an object in the state, so it does not require the instance to be declared.
     assert_eq!(planned.actions(), ["test_object.a[0]: delete (delete_because_count_index)"]);
 }
 
@@ -199,6 +205,7 @@ fn changes_of_generated_configuration_are_planned_in_the_same_run() {
     let text = planned.plan.as_ref().unwrap().generated[0].text.clone();
     let actions = planned.actions();
     assert_eq!(actions, ["test_object.a: delete then create (replace_because_cannot_update)"]);
+    // The second plan reads the written block like any configuration.
     project.options.missing = groma_engine::MissingResources::Refused;
     project.rewrite(&format!("{HEAD}{import}{text}\n"));
     assert_eq!(project.plan().actions(), actions);
@@ -209,6 +216,7 @@ fn no_block_is_written_for_many_instances() {
     let import = "import {\n  for_each = toset([\"x1\"])\n  to = test_object.a[each.key]\n  id = each.key\n}\n";
     let mut project = project(import, world("x1", "web"));
     project.options.missing = groma_engine::MissingResources::Generated;
+    // As in Terraform, a block is generated only for a single resource address.
     assert_eq!(project.plan().errors(), ["Invalid import 'to' expression"]);
 }
 

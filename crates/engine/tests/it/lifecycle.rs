@@ -32,6 +32,7 @@ fn pl_04_drift_is_reverted() {
     // A change outside of the tool, which the next refresh finds.
     project.provider().world().change("test_object", &id, "size", Value::number(7_i64));
     let planned = project.plan();
+    // The configuration wins over the change made outside.
     assert_eq!(planned.actions(), ["test_object.a: update"]);
     assert_eq!(planned.plan.as_ref().unwrap().drift.len(), 1, "LC-22: drift is reported");
     assert!(!project.apply_plan(planned).has_errors());
@@ -45,6 +46,7 @@ fn lc_21_missing_object_is_created_again() {
     let id = project.provider().world().ids("test_object").remove(0);
     // The object disappears outside of the tool.
     project.provider().world().remove("test_object", &id);
+    // A missing object is not an error: Terraform plans to create it again.
     assert_eq!(project.apply(), ["test_object.a: create"]);
 }
 
@@ -122,6 +124,7 @@ fn lc_21_missing_object_has_no_id() {
     let refreshed = Arc::new(Refreshed::default());
     project.hooks = Arc::clone(&refreshed) as Arc<dyn Hooks>;
     project.plan();
+    // The object was identified before the read, and was gone after it.
     assert_eq!(*refreshed.0.lock().unwrap(), ["start test_object.a id", "complete test_object.a no id"]);
 }
 
@@ -197,6 +200,7 @@ fn pl_10_partly_created_replacement_is_tainted_and_the_old_object_deposed() {
     project.rewrite(&created_first("bad"));
     let planned = project.plan();
     assert_eq!(errors(&project.apply_plan(planned)), ["half way"]);
+    // Both objects exist, so both must be recorded.
     assert_eq!(project.recorded(), ["test_object.a tainted", "test_object.a deposed"]);
     project.rewrite(&created_first("better"));
     // The deposed object of the first attempt is deleted after the new one exists.
@@ -253,6 +257,7 @@ fn pl_06_pl_07_data_is_read_while_planning_unless_something_pending_is_mentioned
             "test_object.a: create",
         ]
     );
+    // The output refers to data that was read only during apply.
     assert_eq!(project.state.outputs["found"].value.as_str(), Some("yes"));
     assert!(project.plan().actions().is_empty());
 }
@@ -263,6 +268,7 @@ fn lc_28_a_broken_promise_is_the_providers_bug() {
     let mut project = project(r#"resource "test_object" "a" { name = "a" }"#, script);
     let planned = project.plan();
     let problems = project.apply_plan(planned);
+    // Terraform's summary, which users search for.
     assert_eq!(errors(&problems), ["Provider produced inconsistent result after apply"]);
     let text = &problems.iter().next().unwrap().detail;
     assert!(text.contains("test_object.a") && text.contains("bug in the provider"), "{text}");

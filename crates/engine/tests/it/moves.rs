@@ -219,6 +219,7 @@ fn pl_25_first_removed_block_for_an_address_wins() {
 fn a_move_to_the_same_address_is_one_mistake() {
     let same = "moved {\n  from = terraform_data.a\n  to   = terraform_data.a\n}\n";
     let mut project = Project::new(&format!("resource \"terraform_data\" \"a\" {{}}\n{same}"));
+    // It must not also be reported as a cycle.
     assert_eq!(project.plan().errors(), ["Redundant move statement"]);
 }
 
@@ -309,11 +310,15 @@ fn pl_23_moved_block_disables_implied_moves_of_its_resource() {
         ["module.m.terraform_data.n: delete (delete_because_wrong_repetition)", "module.m.terraform_data.n[0]: create"],
     );
 
+    // Without a moved block, the implied move from no key to [0] applies.
     assert!(plan("", "").is_empty());
     assert_eq!(plan("", &block("terraform_data.before", "terraform_data.n")), made_anew);
+    // A moved block disables the implied moves of its resource even if it is about other instances.
     assert_eq!(plan("", &block("terraform_data.n[5]", "terraform_data.n[6]")), made_anew);
     assert_eq!(plan("", &block("terraform_data.before", "module.m.terraform_data.n")), in_module);
+    // A block in a module affects only that module.
     assert_eq!(plan(&block("terraform_data.before", "terraform_data.n"), ""), in_module);
+    // A move of the module says nothing about the resource inside it.
     assert!(plan("", &block("module.before", "module.m")).is_empty());
 }
 

@@ -37,6 +37,7 @@ fn pl_03_orphans_are_deleted_and_the_reason_is_reported() {
             "terraform_data.counted[1]: delete (delete_because_count_index)",
             "terraform_data.gone: delete (delete_because_no_resource_config)",
             "terraform_data.keyed[\"b\"]: delete (delete_because_each_key)",
+            // The address without a key no longer fits a block that has for_each.
             "terraform_data.single: delete (delete_because_wrong_repetition)",
         ]
     );
@@ -49,6 +50,7 @@ fn pl_08_unchanged_object_is_planned_as_no_op() {
     project.apply();
     let planned = project.plan();
     let changes = &planned.plan.as_ref().unwrap().changes;
+    // Plans in JSON list unchanged objects too, as in Terraform.
     assert_eq!(changes.iter().map(|change| change.action).collect::<Vec<_>>(), [Action::NoOp]);
 }
 

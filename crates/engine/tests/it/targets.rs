@@ -39,6 +39,7 @@ fn od_09_create_before_destroy_spreads_from_what_a_target_leaves_out() {
 fn od_09_create_before_destroy_spreads_from_what_is_excluded() {
     let mut project = replaced_below_create_before_destroy();
     project.options.excludes = vec!["terraform_data.top".parse().unwrap()];
+    // The excluded dependent still has create_before_destroy, which its dependency must follow.
     let base = "terraform_data.base: create then delete (replace_because_cannot_update)";
     assert_eq!(project.plan().actions(), [base]);
 }
@@ -66,6 +67,7 @@ fn pl_64_targets_are_planned_with_what_they_need() {
         "#,
     );
     project.options.targets = vec!["terraform_data.b".parse().unwrap()];
+    // Dependents (c) and unrelated resources (d) are left out.
     assert_eq!(project.apply(), ["terraform_data.a: create", "terraform_data.b: create"]);
 }
 
@@ -210,6 +212,7 @@ fn pl_64_surplus_instances_of_a_dependency_are_deleted() {
     let last = "module.m[\"a\"].terraform_data.p[1]: delete (delete_because_count_index)";
     // Only the surplus instance that the target depends on is deleted.
     assert_eq!(fewer("module.m[\"a\"].terraform_data.q"), [last]);
+    // The target is one instance, so the other instance is not included.
     assert_eq!(fewer("module.m[\"a\"].terraform_data.p[0]"), [""; 0]);
 }
 
@@ -232,5 +235,6 @@ fn pl_64_destroy_of_a_target_includes_dependents_and_not_dependencies() {
         project.apply(),
         ["terraform_data.b: delete", "terraform_data.c[0]: delete", "terraform_data.c[1]: delete"]
     );
+    // The dependency of the target stays.
     assert_eq!(project.recorded(), ["terraform_data.a"]);
 }

@@ -16,6 +16,7 @@ fn an_applied_configuration_has_nothing_left_to_do() {
         "#,
     );
     assert_eq!(project.apply(), ["terraform_data.a: create", "terraform_data.b: create"]);
+    // The value passed through both objects during apply.
     assert_eq!(project.state.outputs["said"].value.as_str(), Some("hello world!"));
     assert!(project.plan().actions().is_empty());
     assert!(!project.plan().plan.unwrap().is_applyable());
@@ -34,6 +35,7 @@ fn an_output_with_a_type_gets_the_defaults_of_its_attributes() {
     project.apply();
     let all = &project.state.outputs["all"].value;
     let of = |name: &str| all.attribute(name).map(|value| groma_lang::console::format(&value));
+    // The number converts to the string of the type, and the default fills the missing attribute.
     assert_eq!([of("name"), of("size")], [Some("\"1\"".to_owned()), Some("5".to_owned())]);
 }
 
@@ -88,6 +90,7 @@ fn pl_02_pl_03_instances_follow_count_and_for_each() {
             "terraform_data.f[\"c\"]: create",
         ]
     );
+    // Instances whose keys remain keep their objects.
     assert_eq!(project.recorded(), ["terraform_data.c[0]", "terraform_data.f[\"b\"]", "terraform_data.f[\"c\"]"]);
 }
 
@@ -96,6 +99,7 @@ fn pl_40_a_changed_trigger_replaces() {
     let mut project = Project::new(r#"resource "terraform_data" "a" { triggers_replace = 1 }"#);
     project.apply();
     project.rewrite(r#"resource "terraform_data" "a" { triggers_replace = 2 }"#);
+    // Without create_before_destroy, the old object is deleted first.
     assert_eq!(project.apply(), ["terraform_data.a: delete then create (replace_because_cannot_update)"]);
     project.rewrite(
         r#"
@@ -186,6 +190,7 @@ fn pl_62_destroy_deletes_everything() {
     );
     project.apply();
     project.options.mode = Mode::Destroy;
+    // Changes are listed by address; the order of their execution is the reverse.
     assert_eq!(project.apply(), ["terraform_data.a: delete", "terraform_data.b: delete"]);
     assert!(project.state.is_empty());
 }
@@ -196,6 +201,7 @@ fn pl_60_the_replace_option_replaces_one_instance() {
     project.apply();
     project.options.replace = vec!["terraform_data.a[1]".parse().unwrap()];
     assert_eq!(project.apply(), ["terraform_data.a[1]: delete then create (replace_by_request)"]);
+    // This instance does not exist.
     project.options.replace = vec!["terraform_data.a[7]".parse().unwrap()];
     let planned = project.plan();
     assert!(planned.actions().is_empty());
@@ -242,6 +248,7 @@ fn circles_are_named() {
     );
     let cycle_mode =
         ["Cycle: local.a (expand), local.b (expand)", "Cycle: local.c (expand), local.d (expand), local.e (expand)"];
+    // "behind" only depends on the cycles and is in none of them.
     assert_eq!(errors(&project.validate()), cycle_mode);
 }
 
@@ -276,6 +283,7 @@ fn pl_25_removed_block_can_keep_the_object() {
         }
         "#,
     );
+    // destroy = false removes the object from the state only.
     assert_eq!(project.apply(), ["terraform_data.kept: forget (delete_because_no_resource_config)"]);
     assert!(project.recorded().is_empty());
 }
@@ -283,12 +291,14 @@ fn pl_25_removed_block_can_keep_the_object() {
 #[test]
 fn variable_without_a_value_is_reported_by_the_engine() {
     let mut project = Project::new("variable \"name\" {}\nresource \"terraform_data\" \"a\" { input = var.name }");
+    // Without a prompt, the engine is the last to notice the missing value.
     assert_eq!(project.plan().errors(), ["No value for required variable"]);
 }
 
 #[test]
 fn lc_29_objects_keep_no_ephemeral_values() {
     let project = Project::new("resource \"terraform_data\" \"a\" { input = terraform.applying }");
+    // terraform.applying is ephemeral, and the state must not store it.
     assert_eq!(errors(&project.validate()), ["Invalid use of ephemeral value"]);
 }
 
@@ -352,6 +362,7 @@ fn whether_there_is_an_instance_depends_on_nothing_secret() {
         errors(&project.plan().diagnostics)
     };
     assert!(said("nullable").is_empty());
+    // Whether an instance exists is visible in the plan, and would reveal the value.
     for marked in ["sensitive", "ephemeral"] {
         let said = said(marked);
         assert!(said.iter().any(|error| error.contains("Invalid enabled argument")), "{marked}: {said:?}");
@@ -372,8 +383,10 @@ fn pl_65_large_saved_plan_is_applied_as_planned() {
     let planned = project.plan();
     let actions = planned.actions();
     let saved = planned.saved();
+    // The saved form must keep every planned change.
     assert_eq!(saved.actions(), actions);
     assert!(!project.apply_plan(saved).has_errors());
+    // 500 instances, and the one that joins their ids.
     assert_eq!(project.recorded().len(), 501);
     assert!(project.plan().actions().is_empty());
 }

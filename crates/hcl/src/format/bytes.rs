@@ -12,6 +12,7 @@ pub fn try_format_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
         return try_format(text).map(String::into_bytes);
     }
     let Decoded { text, invalid } = Decoded::new(bytes.to_vec());
+    // Outside of comments, an invalid byte is a syntax error.
     if !outside_comments(&tokenize(&text), &invalid).is_empty() {
         return None;
     }
@@ -33,6 +34,7 @@ impl StandIns {
 
     /// Chooses 256 consecutive characters that do not occur in `text`.
     fn unused_in(text: &str) -> Option<Self> {
+        // The higher bits are the same for each aligned group of 256 characters.
         let used: std::collections::HashSet<u32> = text.chars().map(|c| u32::from(c) >> 8).collect();
         let first = Self::PRIVATE.step_by(256).find(|first| !used.contains(&(first >> 8)))?;
         Some(Self { first })

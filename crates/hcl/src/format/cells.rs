@@ -37,10 +37,12 @@ pub(super) fn lines(pieces: &[Piece<'_>]) -> Vec<Line> {
 fn line(pieces: &[Piece<'_>], range: Range<usize>) -> Line {
     let mut lead = range;
     let mut comment = None;
+    // A comment alone on its line is not aligned with the comments of other lines.
     if lead.len() > 1 && pieces[lead.end - 1].kind == TokenKind::Comment {
         lead.end -= 1;
         comment = Some(lead.end);
     }
+    // An equals sign at the start of a line has nothing before it to align.
     let equals = lead.clone().skip(1).find(|index| pieces[*index].kind == TokenKind::Equal);
     // An assignment whose value spans several lines is not aligned.
     let complete = |from: usize| pieces[from..lead.end].iter().map(Piece::bracket_change).sum::<isize>() == 0;

@@ -27,6 +27,7 @@ fn indent(pieces: &mut [Piece<'_>], lines: &[Line]) {
     let mut open: Vec<usize> = Vec::new();
     for line in lines {
         let Some(first) = line.lead.clone().next() else { continue };
+        // Indentation of an empty line would be trailing whitespace.
         if pieces[first].kind == TokenKind::Newline {
             pieces[first].spaces = 0;
             continue;
@@ -51,6 +52,7 @@ fn line_change(pieces: &[Piece<'_>], line: &Line) -> isize {
 }
 
 fn close(open: &mut Vec<usize>, mut closed: usize) {
+    // A closing line may end several opening lines, or only a part of one.
     while let Some(last) = open.last_mut().filter(|_| closed > 0) {
         if closed < *last {
             *last -= closed;
@@ -63,6 +65,7 @@ fn close(open: &mut Vec<usize>, mut closed: usize) {
 
 fn space(pieces: &mut [Piece<'_>], cell: std::ops::Range<usize>) {
     let start = cell.start;
+    // Indentation and alignment place the first piece of a cell.
     for index in cell.skip(1) {
         let before = index.checked_sub(2).filter(|before| *before >= start).map(|before| &pieces[before]);
         let spaces = usize::from(space_after(before, &pieces[index - 1], &pieces[index]));

@@ -36,6 +36,7 @@ enum Wrapping {
 pub(super) fn edits(body: &NativeBody, text: &str, tokens: &Tokens) -> Vec<Edit> {
     let mut finder = Finder { text, tokens, edits: Vec::new() };
     finder.body(body, BodyContext::Root);
+    // Arguments are visited before blocks, so the edits are not in source order yet.
     finder.edits.sort_by_key(|edit| edit.tokens.start);
     finder.edits
 }
@@ -124,6 +125,7 @@ impl Finder<'_> {
 
     fn value(&mut self, attribute: &Attribute) {
         let range = self.tokens_of(attribute);
+        // The shortest wrapped expression has five tokens: quote, `${`, a token, `}` and quote.
         if self.tokens.kind(range.start) != TokenKind::OpenQuote
             || self.tokens.kind(range.start + 1) != TokenKind::OpenInterpolation
             || range.len() < 5
@@ -175,6 +177,7 @@ impl Finder<'_> {
     fn variable_type(&mut self, attribute: &Attribute) {
         let (name, element) = match &attribute.expression.kind {
             ExpressionKind::Traversal(traversal) if traversal.steps().is_empty() => match &*traversal.root.name {
+                // A keyword without an element type stands for any element, and terraform fmt writes it out.
                 name @ ("list" | "map" | "set") => (name.to_owned(), Some("any")),
                 _ => return,
             },
@@ -183,6 +186,7 @@ impl Finder<'_> {
                 let text = self.text.get(self.tokens.range(range.start + 1)).unwrap_or_default();
                 match text {
                     "string" => (text.to_owned(), None),
+                    // In Terraform 0.11 the elements of these types were strings.
                     "list" | "map" => (text.to_owned(), Some("string")),
                     _ => return,
                 }
@@ -202,6 +206,7 @@ impl Finder<'_> {
     fn labels(&mut self, block: &Block) {
         let Some(last) = block.labels.last() else { return };
         let tokens = self.token_at(block.kind.span.end())..self.token_at(last.span.end());
+        // terraform fmt quotes all labels, also those that are bare names.
         let mut replacement = Vec::new();
         for label in &block.labels {
             replacement.push(made(TokenKind::OpenQuote, "\""));

@@ -13,6 +13,7 @@ const KINDS: &str = "Expected a JSON value: an object, array, string, number, tr
 /// Parses a whole document. If the value is not a valid body, or unbalanced brackets make its structure ambiguous, the
 /// result is an empty object with a diagnostic.
 pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
+    // A byte order mark is not part of the JSON value, but spans must count it.
     let text = file.text().strip_prefix('\u{feff}').unwrap_or(file.text());
     let skipped = file.text().len() - text.len();
     let mut parser = JsonParser {
@@ -24,6 +25,7 @@ pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
         diagnostics: Diagnostics::new(),
     };
     let value = parser.value();
+    // After an error, the parser may have stopped before the end of the value.
     if parser.diagnostics.is_empty() {
         parser.space();
         if parser.at < text.len() {
@@ -90,6 +92,7 @@ impl JsonParser<'_> {
         if self.unstructured {
             return;
         }
+        // With unbalanced brackets, the structure after the first problem is a guess.
         self.unstructured = self.diagnostics.is_empty() && !self.is_balanced();
         self.diagnostics.push(Diagnostic::error(summary, detail.into()).at(span));
     }
@@ -131,6 +134,7 @@ impl JsonParser<'_> {
             let span = self.here();
             let detail = format!("Nesting of objects and arrays is limited to {MAX_NESTING} levels.");
             self.error("Expression or block nested too deeply", detail, span);
+            // The rest cannot be parsed without the omitted levels.
             self.at = self.text.len();
             return Err(Failed);
         }
@@ -188,6 +192,7 @@ impl JsonParser<'_> {
                 let detail = "JSON uses a colon between a property name and its value, not an equals sign.";
                 self.error("Missing property value colon", detail, span);
             }
+            // The end of the file is reported as an unclosed object.
             None => return Err(Failed),
             Some(_) => {
                 let detail = "Expected a colon between the property name and its value.";

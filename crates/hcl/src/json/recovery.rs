@@ -34,6 +34,7 @@ impl JsonParser<'_> {
                 self.skip_element();
                 self.separator(bracket, open)
             }
+            // A closing bracket typed as a parenthesis is missing from the balance.
             (Some(b')'), _) if self.closers_too_many() < 0 => {
                 self.at += 1;
                 let (summary, detail) = match bracket {
@@ -47,6 +48,7 @@ impl JsonParser<'_> {
                 self.error(summary, detail, span);
                 Ok(false)
             }
+            // A bracket typed in the wrong direction changes the balance by two.
             (Some(b'['), Bracket::Array) | (Some(b'{'), Bracket::Object) if self.closers_too_many() < -1 => {
                 self.at += 1;
                 let (summary, detail) = match bracket {
@@ -101,6 +103,7 @@ impl JsonParser<'_> {
         if self.diagnostics.len() > 1 {
             return 0;
         }
+        // A copy of the parser skips strings, in which brackets do not count.
         let mut rest = Self { diagnostics: Diagnostics::new(), ..*self };
         let mut closers = -i64::from(self.nesting);
         while let Some(byte) = rest.text.as_bytes().get(rest.at) {

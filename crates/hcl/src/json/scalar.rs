@@ -18,6 +18,7 @@ impl JsonParser<'_> {
             match byte {
                 b'"' => return end + 1,
                 b'\\' => end += 2,
+                // JSON strings cannot contain control characters, so a line end breaks the string.
                 0..=31 => return end,
                 _ => end += 1,
             }
@@ -31,6 +32,7 @@ impl JsonParser<'_> {
         self.at = end;
         let span = self.span(start, end);
         let Some(raw) = self.text.get(start + 1..end).and_then(|raw| raw.strip_suffix('"')) else {
+            // A backslash skips one byte, which may be the first of several of a character.
             self.at = self.text.ceil_char_boundary(end);
             let found = self.here();
             let detail = "The string is not closed on its line. Write \\n for a line break in a string.";
@@ -55,6 +57,7 @@ impl JsonParser<'_> {
     pub(super) fn number(&mut self) -> Result<Expression, Failed> {
         let start = self.at;
         let rest = &self.text.as_bytes()[start..];
+        // Everything that looks like a number is one token, so that an invalid one is reported as a whole.
         let length = rest.iter().position(|byte| !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9'));
         self.at = start + length.unwrap_or(rest.len());
         let digits = &self.text[start..self.at];

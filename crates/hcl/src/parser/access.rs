@@ -246,6 +246,7 @@ impl Parser<'_> {
             key
         });
         let span = open.to(self.last_span());
+        // A literal key needs no evaluation, so it becomes a step of the reference.
         match key.kind {
             ExpressionKind::Number(digits) => Access::Step(Step::Index { key: LiteralKey::Number(digits), span }),
             ExpressionKind::String(text) => Access::Step(Step::Index { key: LiteralKey::String(text), span }),

@@ -57,6 +57,7 @@ fn find<'a>(index: &mut Index, attributes: &'a [Attribute], name: &str) -> Optio
         return attributes.iter().find(|attribute| *attribute.name.name == *name);
     }
     let index = index.get_or_insert_default();
+    // Only the arguments since the last lookup are missing from the index.
     for (at, attribute) in attributes.iter().enumerate().skip(index.len()) {
         index.insert(Name::clone(&attribute.name.name), at);
     }
@@ -149,6 +150,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn unclosed_block(&mut self, open: Span) {
+        // After a brace mismatch, an unclosed block is most likely its consequence.
         if self.nesting_unknown {
             return;
         }

@@ -111,6 +111,7 @@ impl Parser<'_> {
 
     /// Parses a bare name before an equals sign or colon as a literal key, not as a reference.
     fn bare_key(&mut self) -> Option<Expression> {
+        // These words are literals even as keys; the evaluator turns their values into names.
         let is_before_sign = self.kind() == TokenKind::Identifier
             && matches!(self.kind_after(self.at), TokenKind::Equal | TokenKind::Colon)
             && !matches!(self.text_of(self.next), "true" | "false" | "null");

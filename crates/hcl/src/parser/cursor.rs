@@ -59,6 +59,7 @@ impl<'a> Parser<'a> {
     /// Runs `parse` with line ends significant or ignored.
     pub(super) fn with_newlines<T>(&mut self, newlines: Newlines, parse: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.newlines, newlines);
+        // The next token may be a line end, which only one of the two modes skips.
         self.settle();
         let result = parse(self);
         self.newlines = outer;

@@ -109,6 +109,7 @@ impl<'a> Parser<'a> {
     }
 
     fn part(&mut self, piece: Piece<'a>, assembly: &mut Assembly<'a>) -> Option<TemplatePart> {
+        // Strip markers may leave nothing of a literal.
         match piece {
             Piece::Literal { text, .. } if text.is_empty() => None,
             Piece::Literal { text, span } => Some(TemplatePart::Literal { text: self.names.share_text(&text), span }),
@@ -130,6 +131,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unexpected_end(&mut self, word: &str, open: Span, assembly: &Assembly<'a>) {
+        // The directives after excessive nesting were dropped, so a missing end is no mistake.
         if self.is_too_deep {
             return;
         }

@@ -132,6 +132,7 @@ fn code_point(text: &str, digits: usize, expected: EscapeError) -> (Result<char,
     if found < digits {
         return (Err(expected), length);
     }
+    // Eight hexadecimal digits always fit, so the fallback is never used.
     let number = u32::from_str_radix(&text[2..length], 16).unwrap_or(u32::MAX);
     let character = char::from_u32(number).ok_or(EscapeError::NoCharacter(number));
     (character, length)

@@ -119,6 +119,7 @@ impl Parser<'_> {
                 self.no_power_operator();
                 break;
             }
+            // The right operand must bind more tightly, which makes operators of one precedence left-associative.
             let right = self.operation(strength + 1);
             let span = left.span.to(right.span);
             left = Expression::new(ExpressionKind::Binary(Arc::new(Binary { operator, left, right, symbol })), span);
@@ -171,6 +172,7 @@ impl Parser<'_> {
             b"null" => ExpressionKind::Null,
             _ => return self.reference(token, attributes),
         };
+        // Back to the dot: the general postfix loop parses the steps after a literal.
         self.go_to(attributes.start);
         Expression::new(kind, self.span(token))
     }

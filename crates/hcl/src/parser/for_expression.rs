@@ -46,6 +46,7 @@ impl Parser<'_> {
             None
         };
         if self.accept(closer).is_none() {
+            // All parts are complete, so the expression is kept despite the missing bracket.
             let _: Option<()> = self.for_error(open, "Expected a closing bracket after the \"for\" expression.");
             self.skip_over(closer);
         }

@@ -35,6 +35,7 @@ pub(crate) fn attribute(value: &Value, name: &str, span: Span) -> Result<Value, 
     }
     let unsupported = |detail: String| Err(Diagnostic::error("Unsupported attribute", detail).at(span));
     match value.ty() {
+        // The type of an unknown object already decides which attributes exist.
         Type::Object(ty) => match ty.attribute(name) {
             Some(attribute) => Ok(Value::unknown(attribute.clone()).with_marks(value.marks())),
             None => {
@@ -49,6 +50,7 @@ pub(crate) fn attribute(value: &Value, name: &str, span: Span) -> Result<Value, 
                     Err(Diagnostic::error("Missing map element", format!("The map has no key \"{name}\".")).at(span))
                 }
             },
+            // An unknown map may have any key.
             _ => Ok(Value::unknown((*element).clone()).with_marks(value.marks())),
         },
         Type::Dynamic => Ok(Value::DYNAMIC.with_marks(value.marks())),
@@ -109,6 +111,7 @@ pub(crate) fn index(collection: &Value, key: &Value, span: Span) -> Result<Value
         }
         Type::Object(object) => {
             let text = converted(key, &Type::String, span)?;
+            // Attributes have different types, so an unknown name leaves the type of the result open.
             let Some(name) = text.as_str() else { return Ok(Value::DYNAMIC.with_marks(collection.marks())) };
             if object.attribute(name).is_none() {
                 let hint = if matches!(key.ty(), Type::Number) {
@@ -135,6 +138,7 @@ fn sequence_element(collection: &Value, ty: &Type, key: &Value, span: Span) -> R
     let marks = collection.marks().union(key.marks());
     let problem = |why: &str| Err(invalid_index(format!("{NOT_AN_ELEMENT}: {why}."), span));
     let known_index = key.as_number();
+    // A wrong index is an error whatever the collection contains.
     if let Some(number) = known_index {
         if !number.is_integer() {
             return problem("elements have whole numbers, and this index has a fraction");
@@ -151,6 +155,7 @@ fn sequence_element(collection: &Value, ty: &Type, key: &Value, span: Span) -> R
             None if elements.is_empty() => problem("the collection has no elements"),
             None => problem("the index lies behind the last element"),
         },
+        // A number that does not fit into usize is greater than the length of every collection.
         (Kind::List(_) | Kind::Tuple(_), None) if known_index.is_some() => {
             problem("the index lies behind the last element")
         }
@@ -159,6 +164,7 @@ fn sequence_element(collection: &Value, ty: &Type, key: &Value, span: Span) -> R
                 Some(element) => Ok(Value::unknown(element.clone()).with_marks(&marks)),
                 None => problem("the index lies behind the last element"),
             },
+            // The length of an unknown list is open, so any index may exist.
             (Type::List(element), _) => Ok(Value::unknown((**element).clone()).with_marks(&marks)),
             _ => Ok(Value::DYNAMIC.with_marks(&marks)),
         },

@@ -75,6 +75,7 @@ impl Evaluator<'_> {
             _ if argument.value.is_null() => "must not be null",
             Type::Dynamic => return None,
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
+                // Elements take on the marks of the collection that is expanded.
                 let marks = argument.value.marks();
                 let elements = argument.value.is_known().then(|| argument.value.elements())?;
                 return Some(elements.map(|(_, value)| value.with_marks(marks)).collect());

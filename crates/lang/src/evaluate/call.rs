@@ -24,6 +24,7 @@ impl Evaluator<'_> {
         }
         let name = bare(&call.name.name);
         match name {
+            // These functions evaluate their arguments themselves: an error, or a type, must not become a value first.
             "try" => self.try_each(call, expression),
             "can" => self.can(call, expression),
             "convert" => self.convert(call, expression),
@@ -53,6 +54,7 @@ impl Evaluator<'_> {
                 let before = self.diagnostics.len();
                 self.argument_of_type(call, whole);
                 if failed_since(self.diagnostics, before) {
+                    // The errors of the argument come first: the misuse is only worth reporting without them.
                     return;
                 }
                 "Invalid use of type function"
@@ -76,15 +78,18 @@ impl Evaluator<'_> {
         }
         let mut values = Vec::with_capacity(arguments.len());
         for (index, argument) in arguments.iter().enumerate() {
+            // Unreachable after `check_count`: each argument has a parameter by now.
             let Some(parameter) = function.parameter(index) else { continue };
             match converted(&argument.value, &parameter.ty) {
                 Ok(value) => values.push(value),
                 Err(problem) => self.invalid_argument(&parameter.name, &problem.to_string(), argument, &called),
             }
         }
+        // All arguments are converted before giving up, so that each wrong one is reported.
         if failed_since(self.diagnostics, before) {
             return Value::DYNAMIC;
         }
+        // Functions such as templatefile evaluate expressions themselves, and their depth adds to this one.
         let site = CallSite { scope: self.scope, depth: self.depth, evaluate: super::evaluate };
         match function.call(values, site) {
             Ok(value) => value,

@@ -97,6 +97,7 @@ impl Evaluator<'_> {
             let problem = match converted(&argument.value, &parameter.ty) {
                 Ok(value) if value.is_null() && !parameter.nullable => "argument must not be null".to_owned(),
                 Ok(value) => {
+                    // The plugin protocol has no marks: providers see plain values, and the result takes on all marks.
                     prepared.marks = prepared.marks.union(&value.deep_marks());
                     prepared.unknown |= !value.is_wholly_known() && !parameter.allows_unknown;
                     prepared.values.push(value.unmark_deep().0);

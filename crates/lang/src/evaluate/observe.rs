@@ -25,6 +25,7 @@ pub fn observing(mut diagnostic: Diagnostic, expression: &Expression, scope: &dy
             seen.push((text, statement));
         }
     });
+    // Sorted by text, as in Terraform's diagnostics.
     seen.sort();
     for (expression, statement) in seen {
         diagnostic = diagnostic.observing(expression, statement);
@@ -34,6 +35,7 @@ pub fn observing(mut diagnostic: Diagnostic, expression: &Expression, scope: &dy
 
 /// The value of a traversal, or of as much of it as there is, and the steps that it includes.
 fn value_of<'t>(traversal: &'t Traversal, scope: &dyn Scope) -> Option<(Value, &'t [Step])> {
+    // A name that does not resolve has a diagnostic of its own.
     let resolved = scope.resolve(traversal).ok()?;
     let mut value = resolved.value;
     let mut applied = resolved.consumed;

@@ -11,6 +11,7 @@ use super::Evaluator;
 fn operand_type(operator: BinaryOperator) -> Type {
     match operator {
         BinaryOperator::Or | BinaryOperator::And => Type::Bool,
+        // Equality compares values of any two types without conversion.
         BinaryOperator::Equal | BinaryOperator::NotEqual => Type::Dynamic,
         BinaryOperator::Less
         | BinaryOperator::LessOrEqual
@@ -66,6 +67,7 @@ impl Evaluator<'_> {
             UnaryOperator::Not => Type::Bool,
         };
         let (value, failed) = self.attempt(&unary.operand);
+        // The error of the operand is reported; the type of the result is certain regardless.
         if failed {
             return Value::unknown(ty);
         }

@@ -122,6 +122,7 @@ impl Nested<'_, '_> {
                 Err(problem) => wrong_condition(&problem.message),
             }
         };
+        // As in HCL, a wrong condition is not reported once an element was undecided.
         if building.known {
             evaluator.report_about(problem.at(condition.span).within(whole), condition);
         }
@@ -161,6 +162,7 @@ impl Nested<'_, '_> {
                     entry.insert(value);
                 }
                 Entry::Occupied(entry) => {
+                    // A sensitive key must not appear in the message.
                     let detail = if building.marks.is_sensitive() {
                         "Two elements gave the same key. To collect the values of equal keys, write an ellipsis (...) after the \
                          value expression."
@@ -220,6 +222,7 @@ impl Nested<'_, '_> {
                 Err(problem) => Some(format!("The key of an element has the wrong type: {}.", problem.message)),
             }
         };
+        // As in HCL, a wrong key is not reported once an element was undecided.
         if let (Some(detail), true) = (problem, known) {
             let problem = Diagnostic::error("Invalid object key", detail).at(expression.span).within(whole);
             evaluator.report_about(problem, expression);

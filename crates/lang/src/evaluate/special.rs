@@ -67,6 +67,7 @@ impl Evaluator<'_> {
 
     /// `can`: whether the argument has no error.
     pub(super) fn can(&mut self, call: &Call, whole: &Expression) -> Value {
+        // An unknown value may still turn out to be an error.
         let known =
             |value: &Value| if value.is_wholly_known() { Value::bool(true) } else { Value::unknown(Type::Bool) };
         let called = Called::built_in(call, whole);
@@ -77,6 +78,7 @@ impl Evaluator<'_> {
         let Some(expression) = expressions.first() else {
             return values.first().map_or(Value::DYNAMIC, known);
         };
+        // Only the outcome counts, so no values are collected for the messages.
         let (value, problems) = self.apart_reporting(Reporting::Outcome, expression);
         if problems.has_errors() { Value::bool(false) } else { known(&value) }
     }
@@ -123,6 +125,7 @@ impl Evaluator<'_> {
     /// Whether a call has as many arguments as the function has parameters.
     fn check_unread(&mut self, called: &Called<'_>, count: usize, names: &[&str]) -> bool {
         let call = called.call;
+        // Values of an expansion have no expression of their own: errors point to the expanded argument.
         let own = call.arguments().iter();
         let more = call.arguments().last().into_iter().cycle();
         let unread = |expression| Argument::alone(Value::DYNAMIC, expression);

@@ -39,6 +39,7 @@ impl Rendering {
 
 impl Evaluator<'_> {
     pub(super) fn template(&mut self, template: &Template, span: Span) -> Value {
+        // A template that is nothing but one interpolation passes its value through with its type, as in Terraform.
         if let Some(expression) = template.wrapped() {
             return self.evaluate(expression);
         }

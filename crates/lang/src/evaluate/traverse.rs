@@ -43,6 +43,7 @@ impl Evaluator<'_> {
     pub(super) fn index(&mut self, index: &Index, expression: &Expression) -> Value {
         let (source, source_failed) = self.attempt(&index.source);
         let (key, key_failed) = self.attempt(&index.key);
+        // The errors are reported. The type of the result still matters to a conditional whose other arm is taken.
         if source_failed || key_failed {
             return access::index(&source, &key, index.brackets).unwrap_or(Value::DYNAMIC);
         }

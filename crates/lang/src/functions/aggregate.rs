@@ -22,6 +22,7 @@ fn length(arguments: &Arguments<'_>) -> Outcome {
     let value = arguments.value(0);
     match value.ty() {
         Type::String => Ok(super::string::length_of(&value)),
+        // An unknown type may still turn out to be one that has a length.
         Type::Dynamic => Ok(Value::unknown(Type::Number).with_marks(value.marks())),
         _ => value
             .len()
@@ -39,6 +40,7 @@ fn contains(arguments: &Arguments<'_>) -> Outcome {
         match wanted.equals(element).as_bool() {
             Some(true) => return Ok(Value::bool(true)),
             Some(false) => {}
+            // A later element may be equal, which decides the result whatever this one becomes.
             None => unknown = true,
         }
     }
@@ -57,6 +59,7 @@ fn index(arguments: &Arguments<'_>) -> Outcome {
         match element.equals(&wanted).as_bool() {
             Some(true) => return Ok(Value::number(position)),
             Some(false) => {}
+            // An unknown element may be the first match, so no later match can be trusted.
             None => return Ok(Value::unknown(Type::Number)),
         }
     }
@@ -94,7 +97,9 @@ fn alltrue(arguments: &Arguments<'_>) -> Outcome {
     for element in slice_of(&list) {
         match element.kind() {
             Kind::Bool(true) => {}
+            // Terraform's alltrue stops at the first unknown element, even if a later one is false.
             Kind::Unknown(_) => return Ok(Value::unknown(Type::Bool)),
+            // Null counts as false, as in Terraform.
             _ => return Ok(Value::bool(false)),
         }
     }

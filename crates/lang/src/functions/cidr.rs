@@ -69,6 +69,7 @@ pub(super) fn parse_address(text: &str) -> Option<Address> {
         if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
+        // Trimming leaves nothing of "0" and "000", which `parse` would reject.
         number = number << 8
             | u128::from(
                 part.trim_start_matches('0')
@@ -99,6 +100,7 @@ pub(super) fn parse_block(text: &str) -> Result<Block, CidrError> {
     let invalid = || CidrError::Invalid(text.to_owned());
     let (address, length) = text.split_once('/').ok_or_else(invalid)?;
     let address = parse_address(address).ok_or_else(invalid)?;
+    // Checked here, because `parse` accepts a leading plus sign.
     if length.is_empty() || length.len() > 3 || !length.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(invalid());
     }
@@ -154,6 +156,7 @@ impl Block {
         }
         let index = if number.from_end { most - number.magnitude } else { number.magnitude };
         let shift = self.family.bits() - length;
+        // The shift is as wide as the number only for ::/0 without new bits, where the index is 0.
         let offset = index.checked_shl(shift).unwrap_or(0);
         Ok(Self { first: self.first | offset, length, ..self })
     }
@@ -162,6 +165,7 @@ impl Block {
     pub(super) fn allocate(self, from: Option<u128>, length: u32) -> Option<Self> {
         let mask = low_bits(self.family.bits().checked_sub(length)?);
         let from = from?;
+        // Rounds up to a multiple of the block size; an overflow means that no address is left.
         let first = from.checked_add(mask)? & !mask;
         (first <= self.last() && first | mask <= self.last()).then_some(Self { first, length, ..self })
     }
@@ -186,6 +190,7 @@ impl fmt::Display for Ordinal {
 }
 
 fn low_bits(count: u32) -> u128 {
+    // A shift by the full width of the type would overflow.
     if count >= 128 { u128::MAX } else { (1 << count) - 1 }
 }
 
@@ -219,6 +224,7 @@ mod tests {
             parse_block("0.0.0.0/0").unwrap().subnet(32, at(u128::from(u32::MAX))).unwrap().to_string(),
             "255.255.255.255/32"
         );
+        // The block numbers need all 128 bits here, where a careless shift or mask overflows.
         assert_eq!(parse_block("::/0").unwrap().subnet(128, at(u128::MAX)).unwrap().length, 128);
     }
 
@@ -228,6 +234,7 @@ mod tests {
         assert_eq!(block.allocate(Some(block.first + 1), 31).unwrap().to_string(), "10.0.0.2/31");
         assert_eq!(block.allocate(Some(block.first + 3), 31), None);
         let top = parse_block("255.255.255.255/32").unwrap();
+        // The search starts past the last address, as it does after a block that ends there.
         assert_eq!(top.allocate(Some(u128::from(u32::MAX) + 1), 32), None);
     }
 }

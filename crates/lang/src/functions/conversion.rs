@@ -39,6 +39,7 @@ pub(super) fn functions() -> Vec<Function> {
         Function::inferred("nonsensitive", same_type, nonsensitive).takes(everything("value")).nullable(),
         Function::fixed("issensitive", Type::Bool, issensitive).takes(everything("value")),
         Function::inferred("ephemeralasnull", same_type, ephemeralasnull).takes(everything("value")).nullable(),
+        // Functions that Terraform removed keep their names, so that the error can name the replacement.
         removed("list", |_| Err(FunctionError::new(REMOVED_LIST))),
         removed("map", |_| Err(FunctionError::new(REMOVED_MAP))),
     ]
@@ -68,6 +69,7 @@ fn target(arguments: &[Value], wanted: &Type) -> Result<Type, FunctionError> {
 fn cannot(given: &Value, wanted: &Type) -> FunctionError {
     let marks = given.deep_marks();
     let what = match (given.ty(), wanted) {
+        // A hidden value must not be quoted.
         _ if marks.is_ephemeral() => format!("this ephemeral {}", given.ty().friendly_name()),
         _ if marks.is_sensitive() => format!("this sensitive {}", given.ty().friendly_name()),
         (Type::String, Type::Bool | Type::Number) if given.as_str().is_some() => {
@@ -112,6 +114,7 @@ fn coalesce(arguments: &Arguments<'_>) -> Outcome {
 }
 
 fn nonsensitive(arguments: &Arguments<'_>) -> Outcome {
+    // Only the mark of the value itself is removed, as in Terraform: marks of elements stay.
     let (value, marks) = arguments.value(0).unmark();
     Ok(value.with_marks(&marks.without(&Marks::SENSITIVE)))
 }

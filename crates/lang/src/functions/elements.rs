@@ -40,6 +40,7 @@ fn position(number: &Value, length: usize) -> Result<usize, FunctionError> {
     if length == 0 {
         return Err(FunctionError::new("element() finds nothing in an empty list"));
     }
+    // element() wraps around at both ends.
     Ok(usize::try_from(index.rem_euclid(length)).unwrap_or(0))
 }
 
@@ -47,6 +48,7 @@ fn element_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     let [list, index] = arguments else { return Ok(Type::Dynamic) };
     match list.ty() {
         Type::List(element) => Ok((*element).clone()),
+        // Elements of a tuple have types of their own, so the index decides the type of the result.
         Type::Tuple(types) if index.is_known() => {
             let position = position(index, types.len())?;
             Ok(types.get(position).cloned().unwrap_or(Type::Dynamic))
@@ -121,6 +123,7 @@ fn same_type(arguments: &[Value]) -> Result<Type, FunctionError> {
 
 fn distinct(arguments: &Arguments<'_>) -> Outcome {
     let list = arguments.value(0);
+    // An unknown element may turn out to be equal to another.
     if !list.is_wholly_known() {
         return Ok(Value::unknown(arguments.result.clone()));
     }
@@ -131,6 +134,7 @@ fn distinct(arguments: &Arguments<'_>) -> Outcome {
 
 fn compact(arguments: &Arguments<'_>) -> Outcome {
     let list = arguments.value(0);
+    // An unknown element may turn out to be empty.
     if !list.is_wholly_known() {
         return Ok(Value::unknown(arguments.result.clone()));
     }
@@ -144,6 +148,7 @@ fn coalescelist_type(arguments: &[Value]) -> Result<Type, FunctionError> {
         return Err(FunctionError::new("at least one argument is required"));
     }
     for argument in arguments {
+        // An unknown argument may turn out to be empty, so the choice and its type are open.
         if !argument.is_known() {
             return Ok(Type::Dynamic);
         }
@@ -180,6 +185,7 @@ fn matchkeys(arguments: &Arguments<'_>) -> Outcome {
     if slice_of(&values).len() != slice_of(&keys).len() {
         return Err(FunctionError::new("there must be as many keys as values"));
     }
+    // With nothing to search for, the result is empty even if the values are unknown.
     if searched.is_empty() {
         return Ok(sequence(arguments.result, Vec::new()));
     }

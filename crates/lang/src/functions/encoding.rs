@@ -47,9 +47,11 @@ fn jsonencode(arguments: &Arguments<'_>) -> Outcome {
     if value.is_wholly_known() {
         return json_text(&value).map(Value::string).map_err(FunctionError::of);
     }
+    // A null value would be encoded as `null`, whatever its type.
     if !value.is_definitely_not_null() {
         return Ok(Value::unknown(Type::String));
     }
+    // The type decides the first character, from which jsondecode determines its result type.
     let first = match value.ty() {
         Type::String => "\"",
         Type::Object(_) | Type::Map(_) => "{",
@@ -279,6 +281,7 @@ fn textencode(arguments: &Arguments<'_>) -> Outcome {
     let (text, name) = (arguments.text(0), arguments.text(1));
     let bytes = match character_set(name)? {
         CharacterSet::Utf16(order) => Some(text.encode_utf16().flat_map(|unit| order.bytes(unit)).collect()),
+        // Without a stated byte order, Go writes big endian after a byte order mark.
         CharacterSet::Utf16Marked => {
             let units = std::iter::once(0xFEFF).chain(text.encode_utf16());
             Some(units.flat_map(|unit| ByteOrder::Big.bytes(unit)).collect())
@@ -319,6 +322,7 @@ fn textdecode(arguments: &Arguments<'_>) -> Outcome {
         .ok_or_else(|| FunctionError::argument(0, format!("the bytes are not valid in the character set {name}")))
 }
 
+// Go's decoder, and therefore Terraform's, accepts trailing bits that are not zero.
 const ENGINE: GeneralPurpose =
     GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 

@@ -21,6 +21,7 @@ use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Par
 use crate::context::FunctionContext;
 
 pub(super) fn functions() -> Vec<Function> {
+    // These functions see the marks of the path, because their messages must not show a sensitive one.
     let path = || Parameter::text("path").accepting(Accepts::MARKED);
     let of_path = |name, body| Function::fixed(name, Type::String, body).takes(Parameter::text("path"));
     vec![
@@ -70,6 +71,7 @@ pub(super) enum PathError {
 /// The path with `~` replaced by the home folder.
 fn home_expanded(path: &str, context: &FunctionContext) -> Result<String, PathError> {
     let Some(rest) = path.strip_prefix('~') else { return Ok(path.to_owned()) };
+    // Only `~` and `~/...` are expanded, as by the library that Terraform uses.
     if !rest.is_empty() && !rest.starts_with('/') {
         return Err(PathError::OtherHome);
     }

@@ -36,6 +36,7 @@ fn format(arguments: &Arguments<'_>) -> Outcome {
     let pattern = arguments.text(0);
     let values = arguments.values.get(1..).unwrap_or_default();
     if values.iter().any(|value| !value.is_wholly_known()) {
+        // While an argument is unknown, only the text before the first percent sign is certain.
         let known = pattern.split('%').next().unwrap_or_default();
         return Ok(if known.len() < pattern.len() {
             crate::ranges::with_prefix(known)
@@ -108,11 +109,13 @@ fn sources(values: &[Value]) -> Result<Option<(Vec<Source<'_>>, usize)>, Functio
                     index + 1,
                     first + 1
                 );
+                // Argument 0 is the format string.
                 return Err(FunctionError::argument(index + 1, problem));
             }
             (Some(length), None) => first = Some((index, length)),
             _ => {}
         }
+        // The type of an unknown tuple says how many elements it has, but not which.
         unknown |= length.is_some() && !value.is_known();
         sources.push(match (length, value.as_slice()) {
             (Some(_), Some(elements)) => Source::Each(elements),
@@ -162,6 +165,7 @@ fn render(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
         append(&verb, value, &mut out).map_err(FunctionError::of)?;
     }
     out.push_str(rest);
+    // As in Terraform, surplus arguments are an error.
     if highest < values.len() {
         let problem = match highest {
             0 => "there are more arguments than the format uses: it has no verb".to_owned(),
@@ -244,6 +248,7 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), Format
         offset: verb.offset,
         reason: reason.to_owned(),
     };
+    // %v shows null as JSON; the other verbs have no notation for it.
     if verb.mode != 'v' && value.is_null() {
         return Err(unsupported("null value cannot be formatted"));
     }
@@ -262,6 +267,7 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), Format
             let text = converted(&Type::String)?;
             let text = text.as_str().unwrap_or_default();
             let text = match verb.layout.precision {
+                // As in cty, a precision of 0 does not truncate.
                 Some(most) if most > 0 => graphemes(text).take(most).collect(),
                 _ => text.to_owned(),
             };
@@ -293,6 +299,7 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), Format
 
 fn padded(layout: &Layout, text: String) -> String {
     let Some(width) = layout.width else { return text };
+    // The width counts what readers see as characters, as in cty.
     let missing = width.saturating_sub(grapheme_count(&text));
     let padding = if layout.zero { "0" } else { " " }.repeat(missing);
     if layout.minus { text + &padding } else { padding + &text }

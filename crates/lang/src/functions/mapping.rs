@@ -92,6 +92,7 @@ fn lookup_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     };
     match map.ty() {
         Type::Object(object) => {
+            // Attributes have types of their own, so an unknown key leaves the type of the result open.
             let Some(name) = key.as_str() else { return Ok(Type::Dynamic) };
             match (object.attribute(name), default) {
                 (Some(ty), _) => Ok(ty.clone()),
@@ -152,6 +153,7 @@ fn lookup(arguments: &Arguments<'_>) -> Outcome {
 fn merge_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     let nothing = || Type::object(std::iter::empty::<(Name, Type)>());
     let effective = |value: &Value| match value.ty() {
+        // A null argument contributes nothing, as in Terraform.
         Type::Object(_) if value.is_null() => nothing(),
         ty => ty,
     };
@@ -227,6 +229,7 @@ fn zipmap_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     match values.ty() {
         Type::List(element) => Ok(Type::Map(element)),
         Type::Tuple(types) => {
+            // The keys are the attribute names of the result, so unknown ones leave its type open.
             let Some(keys) = keys.as_slice().filter(|_| keys.is_wholly_known()) else { return Ok(Type::Dynamic) };
             if keys.len() != types.len() {
                 return Err(mismatched(keys.len(), types.len()));
@@ -255,6 +258,7 @@ fn zipmap(arguments: &Arguments<'_>) -> Outcome {
     }
     let mut entries: BTreeMap<Name, Value> = BTreeMap::new();
     for (index, (key, value)) in names.iter().zip(elements).enumerate() {
+        // A key cannot carry marks in the result, so the whole map takes them on.
         marks = marks.union(key.marks());
         let Some(name) = key.as_name() else {
             return Err(FunctionError::new(format!("the key at index {index} is null")));

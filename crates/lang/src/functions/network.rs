@@ -72,6 +72,7 @@ fn cidrsubnets(arguments: &Arguments<'_>) -> Outcome {
     for index in 1..arguments.values.len() {
         let problem = |text: String| FunctionError::argument(index, text);
         let extension = whole(&arguments.number(index)).map_err(|wrong| problem(wrong.to_string()))?;
+        // Capped, so that a number that does not fit gets the message about too many bits below.
         let Ok(extension) = u32::try_from(extension.min(1 << 20)) else {
             return Err(problem("must extend prefix by at least one bit".to_owned()));
         };
@@ -89,6 +90,7 @@ fn cidrsubnets(arguments: &Arguments<'_>) -> Outcome {
         let subnet = block.allocate(next, length).ok_or_else(|| {
             problem(format!("there is no room left for a block with a prefix of {length} bits after {before}"))
         })?;
+        // Nothing at the end of the address space, where no further block fits.
         next = subnet.last().checked_add(1);
         before = subnet.to_string();
         subnets.push(Value::string(&before));

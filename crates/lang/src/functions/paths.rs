@@ -10,6 +10,7 @@ pub(super) fn clean(path: &str) -> String {
             ".." if parts.last().is_some_and(|last| *last != "..") => {
                 parts.pop();
             }
+            // The root is its own parent.
             ".." if rooted => {}
             other => parts.push(other),
         }

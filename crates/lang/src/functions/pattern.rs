@@ -65,6 +65,7 @@ fn match_type(pattern: &Pattern) -> Result<Type, FunctionError> {
 }
 
 fn pattern_of(arguments: &[Value]) -> Result<Option<Pattern>, FunctionError> {
+    // An unknown pattern says nothing about the groups.
     let Some(pattern) = arguments.first().and_then(Value::as_str) else { return Ok(None) };
     compile(pattern).map(Some).map_err(|problem| FunctionError::argument(0, problem.to_string()))
 }
@@ -80,6 +81,7 @@ fn regexall_type(arguments: &[Value]) -> Result<Type, FunctionError> {
 fn matched(pattern: &Pattern, text: &str, captures: &Captures) -> Value {
     let group = |index: usize| match captures.get_group(index).and_then(|found| text.get(found.range())) {
         Some(found) => Value::string(found),
+        // A group that took no part in the match is null.
         None => Value::null(Type::String),
     };
     let groups = pattern.groups.iter().zip(1..);
@@ -114,6 +116,7 @@ fn regexall(arguments: &Arguments<'_>) -> Outcome {
 
 fn replace(arguments: &Arguments<'_>) -> Outcome {
     let (text, wanted, replacement) = (arguments.text(0), arguments.text(1), arguments.text(2));
+    // Terraform treats a search string between slashes as a regular expression.
     let pattern = wanted.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     Ok(Value::string(match pattern {
         Some(pattern) => replaced(&compile(pattern).map_err(FunctionError::of)?, text, replacement),
@@ -132,6 +135,7 @@ fn replaced(pattern: &Pattern, text: &str, replacement: &str) -> String {
             let index = match group {
                 Named::Number(number) => Some(number),
                 Named::Name(name) => {
+                    // Of several groups with one name, the one that took part in the match counts.
                     let mut indexes = pattern.groups.iter().zip(1..);
                     let of_name = |(group, index): &(&Option<String>, usize)| {
                         group.as_deref() == Some(name) && captures.get_group(*index).is_some()
@@ -175,6 +179,7 @@ fn expand<'t>(out: &mut String, replacement: &str, group: impl Fn(Named<'_>) -> 
             continue;
         };
         rest = after;
+        // A number with leading zeros is a name, as in Go.
         let number = name.parse().ok().filter(|_| !name.starts_with('0') || name == "0");
         out.push_str(group(number.map_or(Named::Name(name), Named::Number)).unwrap_or_default());
     }

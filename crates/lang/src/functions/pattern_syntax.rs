@@ -89,6 +89,7 @@ pub(super) fn parse(pattern: &str) -> Result<Parsed, Problem> {
     while !reader.text.rest.is_empty() {
         let bounds = reader.repetition()?;
         if let Some((least, most)) = bounds {
+            // RE2 refuses stacked repetitions such as `a**`.
             if after_repetition {
                 return Err("invalid nested repetition operator");
             }
@@ -199,6 +200,7 @@ impl Reader<'_> {
             Some('B') => Look::WordAsciiNegate,
             Some('Q') => {
                 self.text.skip(1);
+                // Without `\E`, the rest of the pattern is literal.
                 let (literal, rest) = self.text.rest.split_once("\\E").unwrap_or((self.text.rest, ""));
                 self.text.rest = rest;
                 literal.chars().for_each(|character| self.literal(character.into()));
@@ -236,6 +238,7 @@ impl Reader<'_> {
     }
 
     fn close(&mut self) -> Result<(), Problem> {
+        // The outermost group is the pattern itself, which no parenthesis opened.
         if self.open.len() < 2 {
             return Err("unexpected )");
         }
@@ -312,6 +315,7 @@ mod tests {
             "{1}",
             "\\p{gc=L}",
         ] {
+            // A brace without a complete count is literal text.
             let fine = wrong == "a{2";
             assert_eq!(parse(wrong).is_ok(), fine, "{wrong}");
         }

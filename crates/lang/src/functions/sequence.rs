@@ -51,6 +51,7 @@ fn concat_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     for (index, argument) in arguments.iter().enumerate() {
         match argument.ty() {
             Type::Tuple(elements) => types.extend(elements.iter().cloned()),
+            // The type of a tuple says how many elements it has, and the length of an unknown list is open.
             Type::List(element) => match count(argument) {
                 Some(count) => types.extend(std::iter::repeat_n((*element).clone(), count)),
                 None => return Ok(Type::Dynamic),
@@ -116,6 +117,7 @@ fn chunklist(arguments: &Arguments<'_>) -> Outcome {
     let chunks = match usize::try_from(size) {
         Err(_) => return Err(FunctionError::new("the size argument must be positive")),
         Ok(_) if elements.is_empty() => Vec::new(),
+        // With a size of 0, Terraform returns the whole list as one chunk.
         Ok(0) => vec![list.unmark().0],
         Ok(size) => elements.chunks(size).map(|chunk| sequence(&ty, chunk.to_vec())).collect(),
     };

@@ -74,6 +74,7 @@ impl Checked {
         planned: &Unmarked,
         mut response: ApplyResponse,
     ) -> (Applied, Diagnostics) {
+        // Read first, because locating the diagnostics consumes them.
         let fate = response.diagnostics.fate();
         let mut diagnostics = subject.locate(std::mem::take(&mut response.diagnostics));
         // The checks run even after a provider error: a partially created object must not enter the state unchecked.
@@ -81,6 +82,7 @@ impl Checked {
         if let Some(identity) = response.new_identity.as_ref().filter(|identity| !identity.is_null()) {
             let broken = self.check_identity(subject, identity, Unknowns::Forbidden);
             if !broken.is_empty() {
+                // An invalid identity must not reach the state.
                 response.new_identity = None;
                 diagnostics.append(broken);
             }
@@ -88,6 +90,7 @@ impl Checked {
         let failed = diagnostics.has_errors();
         let deletes = planned.value.is_null();
         let applied = match state {
+            // A failed deletion or an error without an object says nothing reliable about the object.
             Some(state) if !(failed && (deletes || state.is_null())) => Applied {
                 state: restore(&subject.schema.block, state, &planned.marks),
                 private: response.private,
@@ -145,6 +148,7 @@ impl Checked {
             // The state format cannot store unknown values.
             state = state.unknown_as_null();
         }
+        // A provider that deleted the object must return null.
         if deletes && !state.is_null() && !failed {
             let what = "returned an object after deleting";
             diagnostics.push(self.contract_error(subject, summary::INVALID_RESULT, what));

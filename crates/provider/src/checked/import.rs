@@ -108,6 +108,7 @@ impl Checked {
                 return Ok(Imported::deferred(subject.schema, reason));
             }
             let mut objects = response.imported;
+            // Only one object can be bound to the address of the import.
             if objects.len() > 1 {
                 let detail = format!(
                     "Provider {} returned {} objects for {target}, but an import needs exactly one. Use an ID of a single object.",
@@ -153,6 +154,7 @@ impl Checked {
         if found.is_empty() {
             found = check_unknowns(state);
         }
+        // An imported object has no configuration yet whose marks could name secrets.
         let secrets = Secrets::new(block, &[]);
         if !found.is_empty() {
             let did = "returned an invalid value when importing";
@@ -209,6 +211,7 @@ impl Checked {
                 .about(subject.address);
             return Answer::ready((None, error.into()));
         }
+        // The target is the resource of the call, whatever the input says.
         let request = MoveRequest { target_type_name: subject.type_name(), ..input.request };
         self.provider.move_resource(request).map(move |response| self.moved(&subject, response))
     }

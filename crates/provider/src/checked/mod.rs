@@ -136,6 +136,7 @@ impl Checked {
         for schema in std::iter::once(&declared.config).chain(&declared.meta) {
             self.check_schema(schema, "its configuration")?;
         }
+        // A concurrent caller may have stored its schema first; both are the same.
         Ok(self.declared.get_or_init(|| declared))
     }
 
@@ -241,6 +242,7 @@ impl Checked {
 
     /// Returns the recommended number of objects per [`Checked::read_many`] call; at least one.
     pub fn read_batch_size(&self, type_name: &str) -> usize {
+        // Batches of zero objects would make no progress.
         self.provider.read_batch_size(type_name).max(1)
     }
 
@@ -266,6 +268,7 @@ impl Checked {
 
     fn tolerate(&self, diagnostics: Diagnostics) {
         if let Some(log) = &self.log {
+            // Violations by exempt providers must not fail the run, so they only reach the log (LC-17).
             diagnostics.iter().for_each(|diagnostic| log(diagnostic));
         }
     }

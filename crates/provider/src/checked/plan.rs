@@ -122,7 +122,9 @@ impl Checked {
         let invalid = |violations: &[Violation]| {
             self.contract_errors(subject, summary::INVALID_PLAN, "planned an invalid value for", violations, secrets)
         };
+        // A deferral that the engine did not offer is a violation, so it is checked before it is trusted.
         self.check_deferral(subject, response.deferred, expectation.capabilities, "plan")?;
+        // All later checks rely on the type of the value.
         no_violations(invalid(&check_shape(block.implied_type(), &response.planned_state)))?;
         // A deferred plan is only an estimate, so it is checked for its type alone.
         if response.deferred.is_some() {
@@ -136,6 +138,7 @@ impl Checked {
             let what = "planned a non-null object for the deletion of";
             return Err(self.contract_error(subject, summary::INVALID_PLAN, what).into());
         }
+        // A placeholder is never applied or stored, so it cannot leak write-only values.
         if expectation.purpose != PlanPurpose::Placeholder {
             no_violations(invalid(&check_write_only(block, &response.planned_state)))?;
         }
@@ -265,6 +268,7 @@ struct Expectation {
 
 impl Expectation {
     fn secrets(&self) -> Vec<Path> {
+        // The common case has no secrets and allocates nothing.
         if self.prior.marks.is_empty() && self.config.marks.is_empty() {
             return Vec::new();
         }

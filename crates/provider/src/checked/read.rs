@@ -109,6 +109,7 @@ impl Checked {
             expectation.push((subject, current, capabilities));
         }
         self.provider.read_resources(requests).map(move |responses| {
+            // Responses correspond to requests by their order alone.
             let mut responses = responses.into_iter();
             let each = expectation.into_iter().map(|(subject, current, capabilities)| match responses.next() {
                 Some(response) => self.read_response(&subject, &current, capabilities, response),
@@ -206,6 +207,7 @@ impl Checked {
                     .into());
             }
             no_violations(self.check_read(subject, config, &response.state, response.deferred))?;
+            // Sensitive arguments come back in the result, so they get their marks again (LC-30).
             let state = restore(&subject.schema.block, response.state, &config.marks);
             Ok(ReadData { state, deferred: response.deferred })
         })
@@ -241,6 +243,7 @@ impl Checked {
             self.check_deferral(subject, response.deferred, capabilities, "open")?;
             let block = &subject.schema.block;
             let mut found = check_shape(block.implied_type(), &response.result);
+            // A deferred result is only an estimate, so it is checked for its type alone.
             if found.is_empty() && response.deferred.is_none() {
                 // Opening is like planning a creation: configured values must stay, and computed ones are free.
                 found = check_planned(block, &block.null_value(), &config.value, &response.result);

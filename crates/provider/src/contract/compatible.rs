@@ -52,6 +52,7 @@ fn check_blocks(nested: &NestedBlock, planned: &Value, actual: &Value, trail: &T
         }
         return;
     }
+    // Without two collections of known size there is nothing to compare.
     if !planned.is_known() || planned.is_null() || actual.is_null() {
         return;
     }
@@ -61,6 +62,7 @@ fn check_blocks(nested: &NestedBlock, planned: &Value, actual: &Value, trail: &T
     match nested.nesting() {
         Nesting::List => {
             let (Some(planned), Some(actual)) = (sequence(planned), sequence(actual)) else { return };
+            // With different lengths, positions do not correspond, so one message is enough.
             if planned.len() != actual.len() {
                 return report(found, trail, Problem::CountChanged { planned: planned.len(), actual: actual.len() });
             }
@@ -89,18 +91,21 @@ fn check_value(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut V
     }
     let (planned_type, actual_type) = (planned.ty(), actual.ty());
     if !planned.is_known() {
+        // Nothing was promised, not even the type.
         if planned_type == Type::Dynamic {
             return;
         }
         if !actual_type.conforms_to(&planned_type) {
             return report(found, trail, Problem::TypeChanged { planned: planned_type, actual: actual_type });
         }
+        // Only a certain contradiction counts: a value that is still unknown may yet fit.
         if planned.range().includes(actual) == Some(false) {
             let problem = Problem::OutsideRefinement { actual: actual.clone(), placeholder: planned.clone() };
             report(found, trail, problem);
         }
         return;
     }
+    // A null of dynamic type has no type to keep.
     if planned_type != Type::Dynamic && !same_kind(&planned_type, &actual_type) {
         return report(found, trail, Problem::TypeChanged { planned: planned_type, actual: actual_type });
     }
@@ -192,6 +197,7 @@ fn check_set(
         let mut fulfilled = false;
         for &position in candidates.matching(planned, Mask::of_unknowns(planned)).iter() {
             let Some(element) = elements.get(position) else { continue };
+            // The candidates of a wholly known element equal it, so they need no comparison.
             if planned.is_wholly_known() || conforms(planned, element) {
                 fulfilled = true;
                 if let Some(flag) = promised_ones.get_mut(position) {

@@ -32,7 +32,9 @@ impl Check {
 
     fn block(&mut self, block: &Block, prior: Option<&Value>, config: &Value, planned: &Value, trail: &Trail<'_>) {
         match (config.is_null(), planned.is_null()) {
+            // The provider dropped a configured block.
             (false, true) => self.report(trail, Problem::Missing),
+            // The provider invented a block that nobody configured.
             (true, false) => self.report(trail, Problem::NotConfigured),
             (true, true) => {}
             (false, false) => self.fields(block, prior, config, planned, trail),
@@ -71,6 +73,7 @@ impl Check {
         }
         let prior_value = prior.filter(|prior| !prior.is_null());
         if config.is_null() {
+            // Only computed attributes may get values that the configuration does not set (LC-07).
             if !attribute.is_computed() && !planned.is_null() {
                 self.report(trail, Problem::NotComputed { planned: planned.clone() });
             }
@@ -205,10 +208,12 @@ impl Check {
         each: &mut Each<'_>,
     ) {
         let (Some(configured), Some(elements)) = (sequence(config), sequence(planned)) else { return };
+        // With different lengths, positions do not correspond, so no element is compared.
         if configured.len() != elements.len() {
             let problem = Problem::CountNotAsConfigured { planned: elements.len(), config: configured.len() };
             return self.report(trail, problem);
         }
+        // The prior list may have another length, so its elements are optional.
         let prior = prior.and_then(sequence).unwrap_or_default();
         for (position, (config, planned)) in configured.iter().zip(elements).enumerate() {
             each(self, prior.get(position), config, planned, &trail.position(position));
@@ -292,6 +297,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
     let each = |a: &[Value], b: &[Value]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
     match (a.kind(), b.kind()) {
+        // Refinements are promises about a value; providers may drop them.
         (Kind::Unknown(_), Kind::Unknown(_)) => a.ty() == b.ty(),
         (Kind::List(a), Kind::List(b)) | (Kind::Tuple(a), Kind::Tuple(b)) | (Kind::Set(a), Kind::Set(b)) => each(a, b),
         (Kind::Map(a), Kind::Map(b)) => {

@@ -19,6 +19,7 @@ use crate::storage::Storage;
 /// # Errors
 /// The backup cannot be written.
 pub(super) fn back_up(paths: &mut StatePaths, is_current: bool, old: &dyn Storage) -> Result<(), StateError> {
+    // The name is claimed once, so that all backups of a run go to the same file.
     if paths.backup == Backup::New {
         let claimed = claim_backup(&paths.write).map_err(|error| {
             StateError::io("make a backup of", &paths.write, &error).with_advice("The state was left as it is.")

@@ -104,6 +104,7 @@ impl Checkpoints {
         }
         let writer = Writer::new(target, follower);
         let latest = Arc::clone(&writer.latest);
+        // The run does not need this thread: without it, the journal alone keeps the results.
         let thread = Builder::new().name("checkpoint".to_owned()).spawn(move || writer.run(&received)).ok()?;
         Some(Self { latest, signals, thread })
     }
@@ -142,6 +143,7 @@ struct Writer {
 impl Writer {
     fn new(target: Target, follower: Follower) -> Self {
         let position = target.journal.end();
+        // Without a state before the run there is no content to preserve.
         let is_base_noted = target.start == Start::Nothing;
         let last = Instant::now();
         Self {
@@ -166,7 +168,9 @@ impl Writer {
                 Err(RecvTimeoutError::Timeout) => false,
                 Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => break,
             };
+            // The longer wait after a failure applies once.
             wait = self.target.lag;
+            // The first result is written at once, because until then the file has no state at all.
             if !is_first && !self.is_due() {
                 continue;
             }
@@ -201,6 +205,7 @@ impl Writer {
     /// Writes what the journal has into the state file, if that is anything new.
     fn checkpoint(&mut self) -> Result<Written, StateError> {
         let begin = Instant::now();
+        // Fixed before reading: records appended from here on belong to the next checkpoint.
         let end = self.target.journal.end();
         if end == self.position && !self.is_pending {
             return Ok(Written::No);
@@ -219,6 +224,7 @@ impl Writer {
         let Written::Yes = written? else { return Ok(Written::No) };
         self.is_pending = false;
         let took = begin.elapsed().as_secs_f64();
+        // For small files, fixed costs dominate and say nothing about the speed of the disk.
         if self.target.content.length > MUCH && took > 0.0 {
             self.speed = self.target.content.length as f64 / took;
         }
@@ -237,6 +243,7 @@ impl Writer {
                 if file::is_blank(&content) { State::default() } else { file::read(&content)? }
             }
         };
+        // A blank file has no lineage; every checkpoint carries that of the run.
         state.lineage.clone_from(&self.target.lineage);
         state.terraform_version.clone_from(&self.target.terraform_version);
         Ok(state)
@@ -257,14 +264,17 @@ impl Writer {
         let path = target.paths.write.clone();
         let failed = |action: &str, error: &std::io::Error| StateError::io(action, &path, error);
         let found = Content::of_file(&*target.file).map_err(|error| failed("read", &error))?;
+        // Another program changed the file despite the lock, and its changes must not be overwritten.
         if found != target.content {
             return Err(changed_meanwhile(&path));
         }
+        // The backup holds the state from before the run, so it precedes the first write.
         if !target.backup_made && target.is_state {
             back_up(&mut target.paths, target.is_current, &*target.file)?;
             target.backup_made = true;
         }
         if !self.is_base_noted {
+            // The journal gets the old content first, because the checkpoint overwrites it in the file.
             let bytes = target.file.read_all().map_err(|error| failed("read", &error))?;
             if !file::is_blank(&bytes) {
                 target.journal.base(&clear(&target.paths, &path, &bytes)?.bytes)?;
@@ -272,9 +282,11 @@ impl Writer {
             self.is_base_noted = true;
         }
         let parts = write_parts(state);
+        // All checkpoints of a run share one serial, since together they are one change of the state.
         let whole = [parts.head(target.serial + 1), parts.rest].concat();
         let whole = sealed(target.paths.encryption.as_deref(), whole)?;
         let content = Content::of(&whole);
+        // Noted before the write: recovery then recognizes a file that has this content.
         target.journal.checkpoint(content)?;
         make_private(&target.file);
         // It has what it had, or what it should have: either way it is ours.
@@ -282,6 +294,7 @@ impl Writer {
         let written = put_content(&*target.file, &[&whole]);
         target.content = match written {
             Ok(()) => content,
+            // A failed write may have changed a part of the file, so its actual content is read.
             Err(_) => Content::of_file(&*target.file).map_err(|error| failed("read", &error))?,
         };
         written.map_err(|error| failed("write", &error))

@@ -65,13 +65,16 @@ impl Disk {
     /// When it is not as it was when it was read.
     pub fn holds(&self, paths: &StatePaths, file: &dyn Storage, new: &Written) -> Result<bool, StateError> {
         let failed = |error: io::Error| StateError::io("read", &paths.write, &error);
+        // Sealing the same content twice gives different bytes, so the clear content is compared.
         if paths.encryption.is_some() {
             return self.holds_sealed(paths, &file.read_all().map_err(failed)?, new);
         }
+        // One pass gives both answers, since a large file takes long to read.
         let (content, is_same) = compare(file, &[&new.head(self.serial), &new.rest]).map_err(failed)?;
         if content != self.content {
             return Err(changed_meanwhile(&paths.write));
         }
+        // A state that was read from another path is written in any case.
         if self.is_other_file || is_same {
             return Ok(is_same && !self.is_other_file);
         }
@@ -90,6 +93,7 @@ impl Disk {
         if Content::of(bytes) != self.content {
             return Err(changed_meanwhile(&paths.write));
         }
+        // A file that is sealed differently than now is written again even if the state is unchanged.
         if self.is_other_file || !self.is_current {
             return Ok(false);
         }
@@ -106,6 +110,7 @@ impl Disk {
 fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<(Content, bool)> {
     let mut hasher = crc32fast::Hasher::new();
     let (mut length, mut is_same) = (0, true);
+    // In chunks, without empty parts, which would look like the end.
     let mut expected = parts.iter().flat_map(|part| part.chunks(1 << 16)).peekable();
     let mut rest: &[u8] = &[];
     file.read_pieces(&mut |piece| {
@@ -123,6 +128,7 @@ fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<(Content, bool)> {
         }
         Ok(())
     })?;
+    // A file that is only the beginning of the new content differs.
     is_same &= rest.is_empty() && expected.next().is_none();
     Ok((Content { length, checksum: hasher.finalize() }, is_same))
 }

@@ -37,6 +37,7 @@ impl LocalStore {
         locking: &Locking,
         keep_waiting: &dyn Fn() -> bool,
     ) -> Result<(Self, Opened), StateError> {
+        // With -state-out, only the file that is written has to keep its content.
         if paths.read != paths.write {
             refuse_stream(&paths.write)?;
         }
@@ -47,6 +48,7 @@ impl LocalStore {
         let Found { bytes, left, journal, is_in_use } = Found::read(&paths, lock.as_ref())?;
         let Clear { bytes: content, is_current } = clear(&paths, &paths.read, &bytes)?;
         let reconciled = reconcile(&paths.read, &content, Content::of(&bytes), journal)?;
+        // A large state need not stay in memory beyond its use.
         drop(content);
         let disk = if paths.read == paths.write {
             Disk { is_current, ..Disk::of(&bytes, reconciled.file_is_state, reconciled.state.as_ref()) }
@@ -59,7 +61,9 @@ impl LocalStore {
             Disk { is_other_file: true, is_current, ..seen }
         };
         let was_blank = file::is_blank(&bytes);
+        // Only the parsed state is needed from here on.
         drop(bytes);
+        // The layout of the file is only known for the version that this program writes.
         let has_own_layout =
             reconciled.state.as_ref().is_some_and(|state| state.terraform_version == terraform_version);
         let disk = Disk { has_own_layout, ..disk };
@@ -93,7 +97,9 @@ impl LocalStore {
 
     fn repair(&mut self, repair: Repair, state: Option<&mut State>) -> Result<(), StateError> {
         match (repair, state) {
+            // Without the lock, the journal may belong to a run at work.
             (Repair::SetAside, _) if self.lock.is_none() => Ok(()),
+            // Without the lock nothing is written now; the first change catches up.
             (_, _) if self.lock.is_none() => {
                 self.is_behind = self.left.is_unretired();
                 Ok(())
@@ -111,6 +117,7 @@ impl LocalStore {
     fn restore(&mut self, bytes: &[u8], state: &State) -> Result<(), StateError> {
         let file = self.file_to_write()?;
         let bytes = sealed(self.paths.encryption.as_deref(), bytes.to_vec())?;
+        // The file may still hold the state from before the write that was interrupted.
         self.back_up(&*file)?;
         make_private(&file);
         replace_content(&*file, &[&bytes]).map_err(|error| StateError::io("write", &self.paths.write, &error))?;
@@ -145,6 +152,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 impl Found {
     /// Reads both. Under the lock nobody writes them meanwhile.
     pub fn read(paths: &StatePaths, lock: Option<&HeldLock>) -> Result<Self, StateError> {
+        // The locked file is read through its own handle: on some systems, closing another one ends the lock.
         if let Some(lock) = lock {
             let bytes = if paths.read == paths.write && !is_stream(&paths.read) {
                 lock.file.read_all().map_err(|error| StateError::io("read", &paths.read, &error))?
@@ -170,11 +178,13 @@ impl Found {
         let mut attempt = 0;
         loop {
             attempt += 1;
+            // The stamp from before and after the reads shows whether a writer came in between.
             let before = stamp(&paths.read);
             let bytes = read_if_there(&paths.read)?.unwrap_or_default();
             let journal = read_journal(paths);
             let is_in_use = is_locked(&paths.write);
             let is_whole = journal.is_ok() && !is_unfinished(&bytes) && before == stamp(&paths.read);
+            // Without a writer, a broken file or journal will not get better, so its error is final.
             if is_whole || !is_in_use || attempt == ATTEMPTS {
                 let (left, journal) = journal?;
                 return Ok(Self { bytes, left, journal, is_in_use });

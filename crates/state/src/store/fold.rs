@@ -34,6 +34,7 @@ pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded 
     let mut folded = Folded::default();
     for event in events {
         match event {
+            // Nothing else changed the file, so the records apply without comparison.
             Event::Finished(finished) if base == Base::Same => folded.changed |= repeat(state, &finished),
             Event::Finished(finished) => fold_object(state, &finished, &mut folded),
             Event::Outputs(outputs, check_results) if base == Base::Same => {
@@ -41,6 +42,7 @@ pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded 
                 state.outputs = outputs;
                 state.check_results = check_results;
             }
+            // Outputs have no identity to compare by, so those of the newer file win.
             Event::Outputs(..) => {}
         }
     }
@@ -61,9 +63,11 @@ fn repeat(state: &mut State, finished: &Finished) -> bool {
 fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
     let (address, deposed) = (&finished.object_address.0, finished.object_address.1.as_ref());
     let found = state.object(address, deposed).cloned();
+    // If the file still has the object that the run found, nobody else has changed it since.
     let expected: Option<Fingerprint> = finished.prior.as_ref().map(|prior| prior.fingerprint);
     let is_as_before = found.as_ref().map(|object| object.fingerprint()) == expected;
     match &finished.outcome {
+        // The file has this result already.
         Outcome::Present(object) if found.as_ref() == Some(object) => {}
         Outcome::Present(object) if is_as_before => {
             state.insert(address, deposed, &finished.provider, object.clone());
@@ -80,11 +84,13 @@ fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
                 folded.changed = true;
             }
             Some(_) => {
+                // Two objects exist for one address, and neither may be forgotten.
                 let key = free_key(state, finished);
                 state.insert(address, Some(&key), &finished.provider, object.clone());
                 folded.changed = true;
                 folded.warnings.push(kept_as_deposed(finished, &key, object));
             }
+            // A removal since then, as by state rm, was deliberate and is not undone.
             None if is_the_removed_one(finished, object) => folded.warnings.push(removed_since(finished)),
             None => {
                 state.insert(address, deposed, &finished.provider, object.clone());
@@ -96,6 +102,7 @@ fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
 
 /// Whether the object is the one that was there before the interrupted run, changed by it, and taken out since.
 fn is_the_removed_one(finished: &Finished, object: &ObjectRecord) -> bool {
+    // Without an id, nothing shows that it is the same object, so it is kept.
     let before = finished.prior.as_ref().and_then(|prior| prior.id.clone());
     before.is_some() && before == object.id_json()
 }
@@ -110,6 +117,7 @@ fn kept_before(state: &State, finished: &Finished, object: &ObjectRecord) -> Opt
 fn free_key(state: &State, finished: &Finished) -> DeposedKey {
     loop {
         let key = DeposedKey::generate();
+        // A random key may collide with an existing one, whose object would be lost.
         if state.object(&finished.object_address.0, Some(&key)).is_none() {
             return key;
         }

@@ -40,6 +40,7 @@ impl Left {
     pub fn open_journal(&self, paths: &StatePaths) -> Result<Arc<Journal>, StateError> {
         let path = paths.journal();
         let failed = |action: &str, error: &io::Error| StateError::io(action, &path, error);
+        // A journal that was removed between opening and locking it is opened anew.
         let file = loop {
             let file = open_private(&path).map_err(|error| failed("open", &error))?;
             if !try_lock(&file).map_err(|error| failed("lock", &error))? {
@@ -49,9 +50,11 @@ impl Left {
                 break file;
             }
         };
+        // Another process has written since the journal was read, and its records were not recovered.
         if file.length().map_err(|error| failed("read", &error))? != self.length {
             return Err(changed_meanwhile(&path));
         }
+        // The copy precedes every write, so that the damaged bytes stay available for inspection.
         if let Some(damage) = &self.damage {
             copy_whole(&damage.kept, &path, &file).map_err(|error| StateError::io("write", &damage.kept, &error))?;
         }
@@ -85,10 +88,12 @@ impl Left {
     ) -> Result<(), StateError> {
         let journal = match journal {
             Some(journal) => journal,
+            // Opening takes the lock: a journal that another process still writes must not be removed.
             None if self.length > 0 && scope == Retire::Any => self.open_journal(paths)?,
             None => return Ok(()),
         };
         *self = Self::default();
+        // Calls with unknown results must survive until a later run resolves them.
         if journal.has_calls_in_flight() {
             let end = journal.start_run(header)?;
             journal.trim();
@@ -99,6 +104,7 @@ impl Left {
         }
         let path = paths.journal();
         match fs::remove_file(&path) {
+            // A journal that is already missing needs no removal.
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StateError::io("remove", &path, &error)),
             _ => {
                 journal.removed();
@@ -128,6 +134,7 @@ pub(super) fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered
     }
     let damage = recovered.as_mut().map(|recovered| std::mem::take(&mut recovered.damage));
     let damage = match damage.filter(|damage| !damage.is_none()) {
+        // Lost results could make the run create objects twice, so the user has to accept the loss first.
         Some(damage) if paths.damaged_journal == DamagedJournal::Refuse => return Err(damaged(&path, &damage)),
         Some(damage) => Some(AcceptedDamage { damage, kept: unused_name(&path) }),
         None => None,
@@ -144,6 +151,7 @@ pub(super) fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered
 }
 
 fn unused_name(path: &Path) -> PathBuf {
+    // The random part keeps the copies of repeated damage apart.
     suffixed(path, &format!(".{:08x}.damaged", random_bits() >> 32))
 }
 
@@ -178,6 +186,7 @@ fn damaged(path: &Path, damage: &Damage) -> StateError {
 
 /// Says in numbers what is lost.
 fn described(damage: &Damage) -> String {
+    // A few ranges locate the damage; a long list would hide the advice after it.
     const RANGES: usize = 5;
     let mut ranges: Vec<String> =
         damage.bytes.iter().take(RANGES).map(|range| format!("{} to {}", range.start, range.end - 1)).collect();

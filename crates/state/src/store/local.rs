@@ -93,6 +93,7 @@ impl LocalStore {
             Some(journal) => journal.clone(),
             None => {
                 let journal = self.left.open_journal(&self.paths)?;
+                // Taken before the run starts, so that the checkpoints miss none of its records.
                 let follower = journal.follow();
                 journal.start_run(&self.header(&state.lineage))?;
                 let target = self.checkpoint_target(&journal, &state.lineage)?;
@@ -152,6 +153,7 @@ impl LocalStore {
             read_if_there(&self.paths.read)?.unwrap_or_default()
         } else {
             let file = self.file_to_write()?;
+            // The usual case, which needs no parsing of the file.
             if self.disk.holds(&self.paths, &*file, &write_parts(state))? {
                 return Ok(());
             }
@@ -159,6 +161,7 @@ impl LocalStore {
         };
         let bytes = clear(&self.paths, &self.paths.write, &bytes)?.bytes;
         let found = if file::is_blank(&bytes) { State::default() } else { file::read(&bytes)? };
+        // A large state need not be in memory twice while the difference is computed.
         drop(bytes);
         note_difference(&found, state, journal)
     }
@@ -183,6 +186,7 @@ impl LocalStore {
             return Ok(Saved::Written(state.serial));
         }
         let new = write_parts(state);
+        // As in Terraform, a run that changes nothing leaves the file and its serial alone.
         if self.disk.holds(&self.paths, &*file, &new)? {
             state.serial = self.disk.serial;
             self.retire_journal(&state.lineage)?;
@@ -204,6 +208,7 @@ impl LocalStore {
         self.end_checkpoints();
         let new = write_parts(state);
         let file = self.file_to_write()?;
+        // A pushed state keeps its own serial, so that a different serial alone is a change.
         if self.disk.holds(&self.paths, &*file, &new)? && state.serial == self.disk.serial {
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Unchanged);
@@ -220,6 +225,7 @@ impl LocalStore {
     /// # Errors
     /// As for [`LocalStore::save`].
     pub fn catch_up(&mut self, state: &mut State) -> Result<(), StateError> {
+        // Without the lock, opening could not write the results of the earlier run.
         if self.is_behind {
             self.save(state)?;
         }
@@ -253,6 +259,7 @@ impl LocalStore {
     /// Gives the state what the file will say about its writing.
     fn prepare(&self, state: &mut State) {
         state.terraform_version.clone_from(&self.terraform_version);
+        // A new state gets its lineage once; later runs recognize the state by it.
         if state.lineage.is_empty() {
             state.lineage = uuid();
         }
@@ -265,6 +272,7 @@ impl LocalStore {
     pub(super) fn file_to_write(&self) -> Result<Arc<File>, StateError> {
         refuse_stream(&self.paths.write)?;
         let open = match &self.lock {
+            // If the file was replaced, writing to the locked one would lose the state.
             Some(lock) if is_at(&lock.file, &self.paths.write) => Ok(lock.file.clone()),
             _ => open_private(&self.paths.write).map(Arc::new),
         };

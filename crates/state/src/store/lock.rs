@@ -84,6 +84,7 @@ impl HeldLock {
         let started = Instant::now();
         let mut made = false;
         loop {
+            // Asked before opening, which creates the file.
             made |= !paths.write.exists();
             let file = open_private(&paths.write).map_err(|error| unlockable(paths, &error))?;
             let locked = try_lock(&file).map_err(|error| StateError::io("lock", &paths.write, &error))?;
@@ -97,9 +98,11 @@ impl HeldLock {
                 continue;
             }
             let elapsed = started.elapsed();
+            // Checked after an attempt, so that a timeout of zero still tries once.
             if elapsed >= request.timeout {
                 return Err(held_by_other(paths));
             }
+            // An interrupt must end the wait without an error about the other holder.
             if !keep_waiting() {
                 return Err(StateError::new(
                     StateErrorKind::Interrupted,
@@ -107,6 +110,7 @@ impl HeldLock {
                     "The wait for the state lock was interrupted. Nothing was changed.",
                 ));
             }
+            // The last pause is shortened, so that the wait never exceeds -lock-timeout.
             thread::sleep(RETRY.min(request.timeout - elapsed));
         }
     }
@@ -123,6 +127,7 @@ impl HeldLock {
         };
         let json = serde_json::to_vec(&info).unwrap_or_default();
         let written = open_private(&self.info_path).and_then(|file| {
+            // The end of a longer record by an earlier holder must not remain behind this one.
             file.set_length(0)?;
             file.write_at(&json, 0)
         });
@@ -134,6 +139,7 @@ impl Drop for HeldLock {
     fn drop(&mut self) {
         // The system ends the lock with the file; the rest is tidiness that must not fail a run.
         let _ = fs::remove_file(&self.info_path);
+        // Only an empty file that this run created is removed; any other may be a state.
         if self.made && is_at(&self.file, &self.path) && self.file.length().is_ok_and(|length| length == 0) {
             let _ = fs::remove_file(&self.path);
         }
@@ -148,6 +154,7 @@ fn unlockable(paths: &StatePaths, error: &io::Error) -> StateError {
 }
 
 fn held_by_other(paths: &StatePaths) -> StateError {
+    // The info file is only informative: without it the message still tells which file is in use.
     let holder = match read_info(&paths.lock_info()) {
         Some(info) => format!(
             "\n\nLock Info:\n  ID:        {}\n  Path:      {}\n  Operation: {}\n  Who:       {}\n  Version:   {}\n  \
@@ -189,6 +196,7 @@ mod tests {
     #[test]
     fn a_lock_error_suggests_reading_without_the_lock() {
         let folder = tempfile::tempdir().unwrap();
+        // A file where the folder should be makes it impossible to open the state file for locking.
         fs::write(folder.path().join("file"), "").unwrap();
         let request = LockRequest {
             operation: String::new(),
@@ -206,9 +214,11 @@ mod tests {
     fn dates_are_right_over_leap_years() {
         let at = |seconds| rfc3339(UNIX_EPOCH + Duration::new(seconds, 5));
         assert_eq!(at(0), "1970-01-01T00:00:00.000000005Z");
+        // 2000 is a leap year although it is divisible by 100, because it is divisible by 400.
         assert_eq!(at(951_782_400), "2000-02-29T00:00:00.000000005Z");
         assert_eq!(at(1_709_251_199), "2024-02-29T23:59:59.000000005Z");
         assert_eq!(at(1_795_257_000), "2026-11-21T10:30:00.000000005Z");
+        // 2100 is not a leap year: March 1 follows February 28.
         assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00.000000005Z");
     }
 }

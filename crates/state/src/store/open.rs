@@ -11,10 +11,12 @@ use crate::storage::{Storage, sync_folder};
 
 /// Opens a file for reading and writing; makes it, and its folders, if need be. Made files are for their owner only.
 pub(super) fn open_private(path: &Path) -> io::Result<File> {
+    // A bare file name has an empty parent: the working directory, which exists.
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         fs::create_dir_all(parent)?;
     }
     let mut options = OpenOptions::new();
+    // Not truncated: the lock is taken only after opening, and the content may belong to another run.
     options.read(true).write(true).create(true).truncate(false);
     private(&mut options);
     options.open(path)
@@ -34,6 +36,7 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StateError> 
     };
     match read {
         Ok(bytes) => Ok(Some(bytes)),
+        // A missing file is the usual case of a first run, not an error.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StateError::io("read", path, &error)),
     }
@@ -41,6 +44,7 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StateError> 
 
 fn read_stream(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    // One byte more than the limit distinguishes a stream of exactly that length from a longer one.
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
         true => Err(io::Error::other(format!("it is not a regular file, and has more than {} MiB", limit >> 20))),
@@ -85,20 +89,24 @@ pub(super) fn copy_whole(path: &Path, state: &Path, source: &dyn Storage) -> io:
 }
 
 fn canonical(path: &Path) -> PathBuf {
+    // A file that does not exist yet cannot be resolved; it is created under the given name.
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn fill_whole(path: &Path, named_after: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     if is_stream(path) {
+        // A rename would replace the device by a regular file.
         return OpenOptions::new().write(true).open(path).and_then(|mut file| fill(&mut file));
     }
     let (temporary, mut file) = temporary_file(named_after)?;
+    // Synced before the rename: after a power loss the name must not refer to an incomplete file.
     let filled = fill(&mut file).and_then(|()| file.sync_all());
     let result = filled.and_then(|()| fs::rename(&temporary, path));
     if result.is_err() {
         // Nothing refers to it; what counts is the failure above.
         let _ = fs::remove_file(&temporary);
     }
+    // The rename itself is durable only once its directory entry is on the disk.
     result.map(|()| sync_folder(path))
 }
 
@@ -109,6 +117,7 @@ fn temporary_file(beside: &Path) -> io::Result<(PathBuf, File)> {
     let usual = beside.with_file_name(format!(".{}.tmp", name.strip_prefix('.').unwrap_or(&name)));
     if let Ok(left) = OpenOptions::new().read(true).write(true).open(&usual)
         && try_lock(&left).unwrap_or_default()
+        // Between opening and locking, its writer may have renamed the file to its final name.
         && is_at(&left, &usual)
     {
         fs::remove_file(&usual)?;
@@ -122,6 +131,7 @@ fn temporary_file(beside: &Path) -> io::Result<(PathBuf, File)> {
     {
         return Ok((usual, file));
     }
+    // Another process is writing under the usual name, so a random suffix makes this one unique.
     let unusual = super::paths::suffixed(&usual, &format!(".{:08x}", random_bits() >> 32));
     let file = options.open(&unusual)?;
     Ok((unusual, file))
@@ -141,6 +151,7 @@ pub fn claim_backup(path: &Path) -> io::Result<PathBuf> {
         let backup = super::paths::suffixed(path, &format!(".{seconds}.backup"));
         match options.open(&backup) {
             Ok(_) => return Ok(backup),
+            // Several backups within one second: the next free second keeps Terraform's form of the name.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => seconds += 1,
             Err(error) => return Err(error),
         }
@@ -150,6 +161,7 @@ pub fn claim_backup(path: &Path) -> io::Result<PathBuf> {
 #[cfg(unix)]
 fn private(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt;
+    // States hold secrets, so neither the group nor others get access.
     options.mode(0o600);
 }
 
@@ -163,6 +175,7 @@ pub(super) fn make_private(file: &File) {
     use std::os::unix::fs::PermissionsExt;
     let is_open = file.metadata().is_ok_and(|known| known.is_file() && known.permissions().mode() & 0o077 != 0);
     if is_open {
+        // The system refuses this for a file of another owner, which then keeps its mode.
         let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
     }
 }
@@ -175,6 +188,7 @@ pub(super) fn make_private(_: &File) {}
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), fs::metadata(path)) {
+        // Device and inode identify the file; after a rename the same path names another one.
         (Ok(own), Ok(found)) => (own.dev(), own.ino()) == (found.dev(), found.ino()),
         _ => false,
     }
@@ -222,6 +236,7 @@ fn whole_file() -> nix::libc::flock {
         l_type: nix::libc::F_WRLCK as nix::libc::c_short,
         l_whence: nix::libc::SEEK_SET as nix::libc::c_short,
         l_start: 0,
+        // Zero means up to the end of the file, however long it grows.
         l_len: 0,
         l_pid: 0,
     }
@@ -232,6 +247,7 @@ fn lock_result(result: nix::Result<i32>) -> io::Result<bool> {
     use nix::errno::Errno;
     match result {
         Ok(_) => Ok(true),
+        // POSIX allows either error for a lock that another process holds.
         Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
         Err(errno) => Err(errno.into()),
     }
@@ -254,6 +270,7 @@ mod tests {
     fn a_device_without_end_is_not_read_to_its_end() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), [0; 20]).unwrap();
+        // A stream of exactly the limit is still accepted.
         assert_eq!(read_stream(file.path(), 20).unwrap().len(), 20);
         assert!(read_stream(file.path(), 19).unwrap_err().to_string().contains("not a regular file"));
     }

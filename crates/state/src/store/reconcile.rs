@@ -111,6 +111,7 @@ fn belongs_together(state: &State, journal: &Recovered) -> bool {
 
 /// Whether the file has, or had before others changed it, what a snapshot says.
 fn is_folded_in(state: &State, bytes: &[u8], snapshot: &Snapshot) -> bool {
+    // A later serial of the same lineage grew out of the snapshot, if that had reached the file.
     let is_later = snapshot.is_written && state.lineage == snapshot.lineage && state.serial >= snapshot.serial;
     is_later || snapshot.bytes == bytes
 }
@@ -135,6 +136,7 @@ fn before(journal: &Recovered) -> Result<State, StateError> {
     }
     let mut state = State::default();
     state.lineage.clone_from(&journal.header.lineage);
+    // The next write continues from the serial that the run found.
     state.serial = journal.header.serial;
     Ok(state)
 }
@@ -152,6 +154,7 @@ fn fold_all(mut state: State, base: Base, mut journal: Recovered) -> Reconciled 
     }
     let mut warnings = Diagnostics::new();
     let mut changed = false;
+    // In the order in which they were recorded, since later results build on earlier ones.
     for events in [journal.events, journal.later] {
         let folded = fold(&mut state, events, base);
         warnings.append(folded.warnings);
@@ -164,6 +167,7 @@ fn fold_all(mut state: State, base: Base, mut journal: Recovered) -> Reconciled 
 fn restore(snapshot: Snapshot, journal: Recovered, mut warnings: Diagnostics) -> Result<Reconciled, StateError> {
     // The snapshot is a complete state that this program wrote, so it is trusted more than a damaged file.
     let mut state = file::read(&snapshot.bytes)?;
+    // The snapshot includes all earlier results, so only those after it are missing.
     let folded = fold(&mut state, journal.later, Base::Same);
     warnings.append(folded.warnings);
     // The exact bytes are restored if nothing follows them, so that the serial stays the same.
@@ -200,6 +204,7 @@ pub(super) fn note_difference(old: &State, new: &State, journal: &Journal) -> Re
     for view in old.iter() {
         let address = view.address();
         for (deposed, object) in objects(&view) {
+            // Without this record, recovery would bring the removed object back.
             if new.object(&address, deposed).is_none() {
                 journal.finished(&address, deposed, view.manager(object), Some(object), Outcome::Gone)?;
             }
@@ -209,6 +214,7 @@ pub(super) fn note_difference(old: &State, new: &State, journal: &Journal) -> Re
         let address = view.address();
         for (deposed, object) in objects(&view) {
             let before = old.object(&address, deposed);
+            // Unchanged objects need no record, since recovery starts from the file.
             if before != Some(object) {
                 let outcome = Outcome::Present(object.clone());
                 journal.finished(&address, deposed, view.manager(object), before.map(|before| &**before), outcome)?;

@@ -22,6 +22,7 @@ pub(in crate::decode) fn import(block: &Block, decoding: &mut Decoding<'_>) -> O
         return None;
     }
     let content = decoding.content(&block.body, &IMPORT);
+    // Decoded before `to` can end the function, so that errors of both are reported.
     let identity = import_identity(block, &content, decoding);
     let provider = content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding));
     let to = &content.get("to")?.expression;
@@ -114,6 +115,7 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
             decoding.error(expression.span, "Invalid import address", "Only managed resources can be imported.");
             return None;
         }
+        // A reserved word such as `var` refers to another kind of object.
         (None, [Word::Name(type_name, _), Word::Name(name, _), after @ ..]) if !is_reserved(type_name) => {
             (type_name, name, after)
         }
@@ -170,6 +172,7 @@ fn static_words(expression: &Expression, words: &mut Vec<Word>) -> bool {
         }
         ExpressionKind::Index(index) => {
             let fine = static_words(&index.source, words);
+            // No instance has null or a boolean as its key.
             let is_word = matches!(index.key.kind, ExpressionKind::Null | ExpressionKind::Bool(_));
             words.push(if is_word { Word::InvalidKey(index.brackets) } else { Word::Key(index.brackets) });
             fine

@@ -21,6 +21,7 @@ pub(in crate::decode) fn moved(block: &Block, decoding: &mut Decoding<'_>) -> Op
     let content = decoding.content(&block.body, &MOVED);
     let from = content.get("from").and_then(|attribute| endpoint(attribute, decoding));
     let to = content.get("to").and_then(|attribute| endpoint(attribute, decoding));
+    // Both addresses are decoded before either can end the function, so that both are reported.
     let (from, from_span) = from?;
     let (to, to_span) = to?;
     if matches!(from, Target::Module(_)) != matches!(to, Target::Module(_)) {

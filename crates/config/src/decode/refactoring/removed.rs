@@ -31,6 +31,7 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
     if is_about_module {
         refuse_module_blocks(block, &content, &provisioners, decoding);
     }
+    // Checked only now, so that errors in the rest of the block are reported as well.
     let (from, from_span) = from?;
     // The warning about a missing `destroy` is only useful if the block is otherwise valid.
     let has_invalid = provisioners.len() < content.blocks_of("provisioner").count();
@@ -40,6 +41,7 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
     }
     let destroy = match destroy {
         Destroy::Set(destroy) => destroy,
+        // Without the argument, Terraform destroys the object and OpenTofu forgets it.
         Destroy::Missing | Destroy::Invalid => decoding.dialect == Dialect::Terraform,
     };
     Some(Removed { from, from_span, destroy, provisioners, span: block.header })

@@ -60,6 +60,7 @@ pub(super) fn provider(block: &Block, found: &mut TestContent, decoding: &mut De
     // An empty string means no source, as in Terraform.
     let source = source.filter(|source| !source.is_empty());
     found.mocks.extend(source.map(|source| (PathBuf::from(&*source), block.header)));
+    // Decoded only for their errors.
     mocks(&content, decoding);
     found.overrides.extend(overriding::blocks(&content, decoding));
     let alias = content.get("alias").and_then(|attribute| provider::alias(attribute, decoding));

@@ -69,6 +69,7 @@ pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) -> TestContent
         settings(block, decoding);
     }
     let mut found = TestContent::default();
+    // Before the runs, which may refer to these configurations.
     providers(&content, &mut found, decoding);
     found.overrides.extend(overriding::blocks(&content, decoding));
     let mut runs = Seen::new("\"run\" block names");
@@ -77,6 +78,7 @@ pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) -> TestContent
         let allows_duplicates = decoding.dialect == Dialect::OpenTofu;
         let add = |label: &Label| runs.add(label.value.clone(), block.header, decoding);
         let is_first = allows_duplicates || block.labels.first().is_some_and(add);
+        // A duplicate is decoded for its errors, but not kept.
         let run = run::run(block, &found.providers, decoding);
         found.runs.extend(run.filter(|_| is_first));
     }
@@ -85,6 +87,7 @@ pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) -> TestContent
 
 /// Checks the syntax of a `variables` block.
 fn values(block: &Block, decoding: &mut Decoding<'_>) {
+    // The values do not matter: tests are not executed here.
     let (_, problems) = block.body.attributes();
     decoding.diagnostics.append(problems);
 }
@@ -92,6 +95,7 @@ fn values(block: &Block, decoding: &mut Decoding<'_>) {
 fn settings(block: &Block, decoding: &mut Decoding<'_>) {
     let content = decoding.content(&block.body, &TEST);
     if let Some(attribute) = content.get("parallel") {
+        // Decoded only for its errors: tests are not executed here.
         literal::boolean(attribute, decoding);
     }
     refuse_skipped_cleanup(&content, decoding);

@@ -62,6 +62,7 @@ fn overridden(block: &Block, about: About, decoding: &mut Decoding<'_>) -> Optio
     if let Some(attribute) = content.get("override_during") {
         during(attribute, decoding);
     }
+    // Optional in the schema, so that the message can be more specific.
     let Some(attribute) = content.get("target") else {
         let detail = "Set the address of the overridden object: target = ADDRESS.";
         decoding.error(block.header, "Missing target attribute", detail);

@@ -104,6 +104,7 @@ fn passed_providers(
     decoding: &mut Decoding<'_>,
 ) -> Vec<PassedProvider> {
     let found = module_call::providers(attribute, decoding);
+    // A run can use only the provider configurations of its own file.
     for parent in found.iter().map(|passed| &passed.parent) {
         if !declared.iter().any(|(provider, _)| *provider == parent.provider) {
             let detail =
@@ -135,6 +136,7 @@ fn plan_options(block: &Block, decoding: &mut Decoding<'_>) {
 fn module(block: &Block, decoding: &mut Decoding<'_>) -> Option<RunModule> {
     let content = decoding.content(&block.body, &MODULE);
     let version = content.get("version");
+    // Decoded first, so that an invalid version is reported even without a source.
     let constraints = version.map(|attribute| version::of_module(attribute, decoding));
     let Some(source) = content.get("source") else {
         let detail = "Set the module's source: a directory such as \"./setup\", or a registry module.";

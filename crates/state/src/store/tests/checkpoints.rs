@@ -40,6 +40,7 @@ fn first_result_of_the_first_run_is_in_the_state_file_at_once() {
     create(&journal, "x.a", "a");
     until(|| has_on_disk(directory.path(), &["x.a a"]));
     let killed = copy_of(directory.path());
+    // A checkpoint without the lineage could not be matched with later states of the run.
     assert_eq!(on_disk(killed.path()).lineage, state.lineage);
     let (_store, opened) = open(killed.path());
     assert_eq!(objects(&opened.state.unwrap()), ["x.a a"]);
@@ -62,11 +63,14 @@ fn results_reach_the_state_file_during_the_run() {
     state.remove(&address("x.old"), None);
     state.insert(&address("x.new"), None, &provider(), object("n"));
     state.insert(&address("x.last"), None, &provider(), object("l"));
+    // The checkpoints of the run have the same serial as its final state.
     assert_eq!(store.save(&mut state).unwrap(), Saved::Written(2));
     drop(store);
     assert!(has_on_disk(directory.path(), &["x.last l", "x.new n"]));
+    // The journal is gone, because everything in it is in the file.
     assert_eq!(names(directory.path()), ["terraform.tfstate", "terraform.tfstate.backup"]);
     let backup = file::read(&fs::read(directory.path().join("terraform.tfstate.backup")).unwrap()).unwrap();
+    // The backup has the state from before the run, not one of its checkpoints.
     assert_eq!((objects(&backup), backup.serial), (vec!["x.old old".to_owned()], 1));
 }
 
@@ -102,6 +106,7 @@ fn object_that_terraform_removes_after_a_checkpoint_stays_removed() {
         state.remove(&address("x.new"), None);
     });
     let (_store, opened) = open(killed.path());
+    // The checkpoint had x.new in the file, so its removal was deliberate; x.later was never there.
     assert_eq!(objects(&opened.state.unwrap()), ["x.later l", "x.old old"]);
 }
 
@@ -144,6 +149,7 @@ fn file_of_another_writer_gets_no_checkpoint() {
     state.insert(&address("x.new"), None, &provider(), object("n"));
     store.end_checkpoints();
     assert_eq!(store.save(&mut state).unwrap_err().kind, crate::StateErrorKind::Changed);
+    // Neither a checkpoint nor the save may have touched the file.
     assert_eq!(fs::read(state_file(directory.path())).unwrap(), theirs);
 }
 

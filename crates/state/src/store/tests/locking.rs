@@ -25,6 +25,7 @@ fn the_lock_is_waited_for_and_the_wait_can_be_interrupted() {
         let waiting = scope.spawn(|| {
             LocalStore::open(paths(directory.path()), VERSION, &request(Duration::from_secs(60)), &|| true).is_ok()
         });
+        // Long enough for the other thread to begin waiting.
         std::thread::sleep(Duration::from_millis(300));
         drop(store);
         assert!(waiting.join().unwrap());
@@ -38,12 +39,15 @@ fn two_changing_runs_without_the_lock_are_detected() {
     let ((mut one, first), (mut other, second)) = (unlocked(), unlocked());
     let (mut first, mut second) = (first.state.unwrap(), second.state.unwrap());
     let journal = one.begin_run(&mut first).unwrap();
+    // The journal has a lock of its own, which -lock=false does not disable.
     assert_eq!(other.begin_run(&mut second).err().map(|error| error.kind), Some(StateErrorKind::Locked));
     first.insert(&address("x.y"), None, &provider(), object("a"));
     one.save(&mut first).unwrap();
+    // The journal is closed as well, so only the content of the file shows that another run was here.
     drop((one, journal));
     second.insert(&address("x.z"), None, &provider(), object("b"));
     assert_eq!(other.save(&mut second).err().map(|error| error.kind), Some(StateErrorKind::Changed));
+    // The result of the first run is not overwritten.
     assert_eq!(objects(&on_disk(directory.path())), ["x.y a"]);
 }
 
@@ -67,6 +71,7 @@ fn reader_waits_until_a_content_is_written_as_a_whole() {
     let directory = folder_with(&[("x.a", "a")]);
     let (store, _) = open(directory.path());
     let whole = fs::read(state_file(directory.path())).unwrap();
+    // A file that is being written begins with this marker.
     let half = [b"#", &whole[1..]].concat();
     fs::write(state_file(directory.path()), half).unwrap();
     std::thread::scope(|scope| {
@@ -91,6 +96,7 @@ fn reader_distinguishes_a_running_from_a_killed_run() {
     journal.begin(&begin("x.b")).unwrap();
     let looked = || LocalStore::open(paths(directory.path()), VERSION, &Locking::Off, &|| true).unwrap().1;
     assert!(looked().in_flight.is_empty(), "it is being asked now");
+    // A copy has the same content but no lock, like the files of a killed process.
     let killed = copy_of(directory.path());
     let (_, opened) = LocalStore::open(paths(killed.path()), VERSION, &Locking::Off, &|| true).unwrap();
     assert_eq!(opened.in_flight, [begin("x.b")]);
