@@ -11,13 +11,13 @@ use groma_install::providers::{Event, Installation, LOCK_FILE, Locks, Method, Pl
 use groma_plugin::client::SchemaCache;
 use groma_state::State;
 
+use super::builtin_providers::is_included;
 use super::context::Context;
 use super::init_reporter::InitReporter;
 use super::outcome::fail;
 use super::packages::{builtin, installer, locks, methods, needed, reattached};
 use super::plugins::schema_folder;
 use super::servers::wait;
-use super::session::is_included;
 use crate::arguments::{Flag, Init};
 use crate::views::wording::Wording;
 

@@ -2,6 +2,7 @@
 
 mod apply;
 mod backend;
+mod builtin_providers;
 mod cli_configuration;
 mod configuration;
 mod console;

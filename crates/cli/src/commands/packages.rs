@@ -13,10 +13,10 @@ use groma_install::providers::{
 };
 use groma_install::settings::CliConfiguration;
 
+use super::builtin_providers::{is_cloud_control, is_included};
 use super::context::Context;
 use super::plugins::Plugins;
 use super::servers::{discovery, implied_mirrors};
-use super::session::{is_cloud_control, is_included};
 use crate::views::wording::Wording;
 
 /// Selected packages and processes of the providers of a run.

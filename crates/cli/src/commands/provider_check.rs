@@ -15,10 +15,10 @@ use groma_plugin::client::{Plugin, PluginHost, Start};
 use groma_plugin::transport::{Launch, NoLog};
 use groma_provider::{Provider, ProviderDiagnostic, ProviderDiagnostics};
 
+use super::builtin_providers::is_cloud_control;
 use super::context::Context;
 use super::outcome::{Outcome, fail};
 use super::packages::Packages;
-use super::session::is_cloud_control;
 use crate::arguments::{Flag, ProviderCheck};
 use crate::views::json::pretty;
 

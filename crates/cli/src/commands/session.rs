@@ -13,6 +13,7 @@ use groma_engine::{Cancellation, Hooks, ProviderSource, Session};
 use groma_install::providers::Selection;
 use groma_provider::{Provider, TERRAFORM_VERSION};
 
+use super::builtin_providers::is_cloud_control;
 use super::context::Context;
 use super::outcome::fail;
 use super::packages::Packages;
@@ -118,16 +119,4 @@ fn not_required(address: &ProviderAddress) -> Diagnostic {
          init, which also installs the providers that the state requires."
     );
     Diagnostic::error("Missing required provider", detail)
-}
-
-/// Whether `address` is the Cloud Control provider, which uses the address of HashiCorp's awscc provider.
-pub(super) fn is_cloud_control(address: &ProviderAddress) -> bool {
-    // Other registries may host a different provider under this name.
-    let known_host = ["registry.terraform.io", "registry.opentofu.org"].contains(&&*address.hostname);
-    known_host && &*address.namespace == "hashicorp" && &*address.type_name == "awscc"
-}
-
-/// Whether the provider is built in to this program.
-pub(super) fn is_included(address: &ProviderAddress) -> bool {
-    *address == ProviderAddress::builtin_terraform() || is_cloud_control(address)
 }
