@@ -15,7 +15,7 @@ const OWNER: &str = "crates/value/src/redaction.rs";
 const PLACEHOLDERS: [&str; 4] =
     ["(sensitive value)", "(ephemeral value)", "(ephemeral sensitive value)", "(write-only attribute)"];
 
-/// Checks all files.
+/// Returns an error that lists every placeholder spelled in `files`.
 pub fn check(files: &[PathBuf]) -> Result<(), String> {
     let mut problems = Vec::new();
     for path in files.iter().filter(|path| !path.ends_with(OWNER)) {

@@ -55,7 +55,7 @@ pub fn write_literal(text: &str, out: &mut impl Write) -> fmt::Result {
 /// `out` fails.
 pub fn write_literal_content(text: &str, out: &mut impl Write) -> fmt::Result {
     for (at, character) in text.char_indices() {
-        // An index into the text is needed to look at the character after the introducer.
+        // The index gives access to the character after the introducer.
         match character {
             '\n' => out.write_str("\\n")?,
             '\r' => out.write_str("\\r")?,

@@ -16,7 +16,7 @@ pub enum StoreError {
     NotFound {
         /// The missing thing with its name: `The S3 bucket "states"`.
         what: String,
-        /// How to create it, or which setting to check.
+        /// Advice on creating it, or on the setting to check.
         advice: String,
     },
     /// The service knows the caller but refuses the action.
@@ -28,7 +28,7 @@ pub enum StoreError {
         permission: Option<String>,
         /// The service's reason.
         reason: String,
-        /// How to obtain the permission.
+        /// Advice on obtaining the permission.
         advice: String,
     },
     /// The credentials are missing, expired or wrong.
@@ -38,7 +38,7 @@ pub enum StoreError {
         service: String,
         /// The service's reason.
         reason: String,
-        /// Where credentials are configured.
+        /// The places where credentials are configured.
         advice: String,
     },
     /// Another writer has replaced the state since it was read.
@@ -104,7 +104,7 @@ pub enum StoreError {
         location: String,
         /// The defect.
         reason: String,
-        /// How to repair or replace the object.
+        /// Advice on repairing or replacing the object.
         advice: String,
     },
     /// The service refuses the size of the state.

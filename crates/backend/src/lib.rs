@@ -7,6 +7,7 @@
 //! The local backend is not here: its state files need no requests, and `groma_state::LocalStore` works on them without
 //! an async runtime.
 
+mod backend_type;
 mod error;
 mod host;
 mod lock_info;
@@ -16,6 +17,7 @@ mod schema;
 mod store;
 mod stores;
 
+pub use backend_type::BackendType;
 pub use error::StoreError;
 pub use host::{Environment, Host};
 pub use lock_info::{LockInfo, go_time, new_lock, now_rfc3339};
@@ -27,6 +29,5 @@ pub use schema::{
     Argument, ArgumentError, ArgumentKind, BackendSchema, Nesting, Origin, Product, Settings, record_hash,
 };
 pub use store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalObject, JournalStore, Snapshot, StateStore, StoreFuture, Version,
-    WorkspaceSupport, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, WorkspaceSupport, Write,
 };

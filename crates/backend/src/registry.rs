@@ -1,32 +1,7 @@
-//! The backend types, each with its argument schema and its constructor.
+//! The table of all remote backend types.
 
-use std::sync::Arc;
-
-use crate::error::StoreError;
-use crate::host::Host;
-use crate::schema::{BackendSchema, Settings};
-use crate::store::StateStore;
+use crate::backend_type::BackendType;
 use crate::stores;
-
-/// The constructor of a store.
-pub type OpenStore = fn(&Settings, &Host) -> Result<Arc<dyn StateStore>, StoreError>;
-
-/// A backend type.
-#[derive(Clone, Copy)]
-pub struct BackendType {
-    /// The label of `backend` blocks.
-    pub name: &'static str,
-    /// Returns the argument schema.
-    pub schema: fn() -> &'static BackendSchema,
-    /// Creates a store. It checks the settings, and sends no request yet.
-    pub open: OpenStore,
-}
-
-impl std::fmt::Debug for BackendType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("BackendType").field(&self.name).finish()
-    }
-}
 
 /// All remote backend types, by name.
 const TYPES: &[BackendType] = &[

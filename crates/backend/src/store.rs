@@ -12,7 +12,7 @@ pub const DEFAULT_WORKSPACE: &str = "default";
 /// The pending result of a store operation.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// A store of states: one object for each workspace, with a lock beside it.
+/// A store of states: one object for each workspace, with its lock.
 ///
 /// A store translates these operations into the requests of one service, with the object names, metadata and lock
 /// records that Terraform and OpenTofu use, so that all programs see each other's states and locks.
@@ -60,13 +60,8 @@ pub trait StateStore: Send + Sync {
 
     /// Releases the lock with this ID: that of a [`HeldLock`], or one that the user passes to `force-unlock`.
     ///
-    /// Returns [`StoreError::LockIdMismatch`] if the lock has another ID, and [`StoreError::NotLocked`] if there is none.
+    /// Returns [`StoreError::LockIdMismatch`] if the lock has another ID, and [`StoreError::NotLocked`] if the state is not locked.
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()>;
-
-    /// Returns the journal of the store, if the store can keep one beside the state.
-    fn journal(&self) -> Option<&dyn JournalStore> {
-        None
-    }
 }
 
 /// Whether a store has workspaces besides `default`.
@@ -74,7 +69,7 @@ pub trait StateStore: Send + Sync {
 pub enum WorkspaceSupport {
     /// Any number of workspaces.
     Many,
-    /// Only `default`.
+    /// The store has only the workspace `default`.
     DefaultOnly,
 }
 
@@ -94,11 +89,11 @@ pub struct Version(pub String);
 /// The stored version that a write replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Whatever is stored.
+    /// The write replaces any stored version.
     Any,
     /// Nothing is stored yet.
     Absent,
-    /// This version.
+    /// The write replaces only this version.
     Version(Version),
 }
 
@@ -120,25 +115,4 @@ pub struct HeldLock {
     pub id: String,
     /// The info as it was stored.
     pub info: LockInfo,
-}
-
-/// A journal that a store keeps beside the state, so that it survives the machine.
-pub trait JournalStore: Send + Sync {
-    /// Stores the next part of the journal of a workspace. Parts are ordered by their names.
-    fn append<'a>(&'a self, workspace: &'a str, part: JournalObject) -> StoreFuture<'a, ()>;
-
-    /// Reads all parts in order.
-    fn read_all<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<JournalObject>>;
-
-    /// Removes the parts with these names. Missing ones are not an error.
-    fn remove<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()>;
-}
-
-/// One part of a stored journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JournalObject {
-    /// The name, unique in the journal and ordered like the parts.
-    pub name: String,
-    /// The records, sealed if the state is.
-    pub bytes: Vec<u8>,
 }

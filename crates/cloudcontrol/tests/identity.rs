@@ -51,8 +51,8 @@ fn list(world: &World, type_name: &str, config: &[(&str, &str)], detail: ListDet
     };
     let problems = wait(world.provider.list_resource(request));
     assert!(problems.is_empty(), "{problems:?}");
-    let found = found.lock().unwrap().clone();
-    found
+    let listed = found.lock().unwrap();
+    listed.clone()
 }
 
 #[test]

@@ -262,7 +262,7 @@ impl Checks {
             .iter()
             .map(|(block, objects)| {
                 let objects: Vec<CheckedObject> = objects.values().cloned().collect();
-                // A block without instances passes only once it is certain that there are none.
+                // A block without instances passes only once it is certain that it has none.
                 let none = if self.counted.contains(block) { CheckStatus::Pass } else { CheckStatus::Unknown };
                 let status = objects.iter().map(|object| object.status).reduce(worse).unwrap_or(none);
                 CheckResult {

@@ -105,7 +105,7 @@ impl<'r> Session<'r> {
             Some((to, from)) => Sender::new(to, from).and_then(|mut sender| send(&mut sender)),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
-        // Waited for before the result is looked at, so that no process is left behind.
+        // Waited for before the result is examined, so that no process is left behind.
         let status = scp.wait()?;
         match sent {
             Ok(()) if !status.success() => Err(io::Error::other(format!("scp there ended with {status}"))),

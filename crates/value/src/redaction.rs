@@ -1,4 +1,4 @@
-//! Redaction: the text that stands for a value which must not be shown.
+//! Redaction: placeholders for values that must not be shown.
 //!
 //! Every renderer of values asks [`Redacted::of`] before it writes anything of a value, and writes the placeholder
 //! instead if there is one. No other code spells a placeholder; `cargo xtask structure` checks that.

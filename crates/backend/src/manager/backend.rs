@@ -6,9 +6,9 @@ use std::sync::Arc;
 use groma_value::Value;
 use thiserror::Error;
 
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
-use crate::registry::BackendType;
 use crate::schema::ArgumentError;
 use crate::store::{DEFAULT_WORKSPACE, HeldLock, Snapshot, StateStore, StoreFuture, WorkspaceSupport};
 
@@ -154,10 +154,10 @@ impl RemoteBackend {
         self.block_on(self.store.delete_workspace(workspace, lock))
     }
 
-    /// Releases a lock by its ID, whoever holds it.
+    /// Releases a lock by its ID, regardless of its holder.
     ///
     /// # Errors
-    /// The lock has another ID, there is none, or the store fails.
+    /// The lock has another ID or does not exist, or the store fails.
     pub fn force_unlock(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         self.block_on(self.store.unlock(workspace, id))
     }

@@ -11,13 +11,13 @@ use crate::error::StoreError;
 use crate::lock_info::new_lock;
 use crate::store::HeldLock;
 
-/// After this time people are told that the store is slow.
+/// The time after which the user is informed that the store is slow.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// How often an interrupt is looked for during a pause.
+/// The interval between checks for an interrupt during a pause.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What a command does while it waits for a lock.
+/// The behavior of a command while it waits for a lock.
 pub trait Waiting {
     /// Whether to go on waiting.
     fn keep_waiting(&self) -> bool;
@@ -59,19 +59,18 @@ impl RemoteBackend {
         }
         let started = Instant::now();
         let mut pauses = lock_pauses();
-        let mut has_told = false;
+        let mut notice = SlowNotice { waiting, is_given: false };
         loop {
             let info = new_lock(request);
             let attempt = self.block_on(async {
                 let attempt = self.store().lock(workspace, &info);
                 tokio::pin!(attempt);
-                if !has_told && let Ok(result) = tokio::time::timeout(PATIENCE, &mut attempt).await {
+                if !notice.is_given
+                    && let Ok(result) = tokio::time::timeout(PATIENCE, &mut attempt).await
+                {
                     return result;
                 }
-                if !has_told {
-                    has_told = true;
-                    waiting.is_slow("Acquiring state lock. This may take a few moments...");
-                }
+                notice.give();
                 attempt.await
             });
             let problem = match attempt {
@@ -81,10 +80,7 @@ impl RemoteBackend {
             };
             let left = request.timeout.saturating_sub(started.elapsed());
             let Some(pause) = pauses.next().filter(|_| !left.is_zero()) else { return Err(problem) };
-            if !has_told {
-                has_told = true;
-                waiting.is_slow("Acquiring state lock. This may take a few moments...");
-            }
+            notice.give();
             let until = Instant::now() + pause.min(left);
             while Instant::now() < until {
                 if !waiting.keep_waiting() {
@@ -92,6 +88,20 @@ impl RemoteBackend {
                 }
                 std::thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
             }
+        }
+    }
+}
+
+/// The notice that the lock takes a while, which is given at most once.
+struct SlowNotice<'a> {
+    waiting: &'a dyn Waiting,
+    is_given: bool,
+}
+
+impl SlowNotice<'_> {
+    fn give(&mut self) {
+        if !std::mem::replace(&mut self.is_given, true) {
+            self.waiting.is_slow("Acquiring state lock. This may take a few moments...");
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn persist_interval(environment: &Environment) -> Duration {
 pub struct OpenOptions<'a> {
     /// Whether and how to lock.
     pub locking: &'a Locking,
-    /// What to do while the lock is held by another run.
+    /// The behavior while another run holds the lock.
     pub waiting: &'a dyn Waiting,
     /// Reports a lock that could not be released.
     pub report: ReleaseReport,

@@ -20,11 +20,11 @@ pub struct BackendSchema {
 /// The moment at which an argument must have a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Requirement {
-    /// Never.
+    /// No value is required.
     Optional,
-    /// When the backend connects.
+    /// A value is required when the backend connects.
     Connection,
-    /// When the configuration is validated.
+    /// A value is required when the configuration is validated.
     Configuration,
 }
 

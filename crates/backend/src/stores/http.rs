@@ -12,10 +12,10 @@ use reqwest::header::{CONTENT_TYPE, IF_MATCH};
 use reqwest::{Client, Method, RequestBuilder, StatusCode, Url};
 
 use super::requests::{self, Response, RetryPolicy, TlsArguments, TlsSettings, Verification, shown};
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
-use crate::registry::BackendType;
 use crate::schema::{Argument, BackendSchema, Product, Settings};
 use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, WorkspaceSupport, Write,

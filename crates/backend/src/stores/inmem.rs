@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groma_value::Type;
 
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
-use crate::registry::BackendType;
 use crate::schema::{Argument, BackendSchema, Settings};
 use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
 

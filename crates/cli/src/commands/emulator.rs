@@ -145,7 +145,7 @@ fn serve(context: &mut Context, arguments: &EmulatorServe) -> Outcome {
         let server = Server::bind(address, store).await.map_err(cannot)?;
         let bound = server.address().map_err(cannot)?;
         context.streams.print(&format!("Emulating AWS Cloud Control on http://{bound}. Press Control-C to stop.\n"));
-        // The server never ends by itself.
+        // The server runs until it is interrupted.
         tokio::select! {
             result = server.run() => result.map_err(cannot)?,
             () = interrupts.cancellation().at_least(Stop::Gracefully) => {}

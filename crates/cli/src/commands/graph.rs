@@ -72,7 +72,7 @@ fn operation(kind: &str) -> Option<fn(&State) -> Operation<'_>> {
 
 fn unknown_type(kind: &str, context: &Context) -> Diagnostics {
     let summary = match kind {
-        // Terraform has removed these two types and says so.
+        // Terraform has removed these two types, and reports that.
         "validate" | "eval" => "Graph type no longer available",
         _ => "Unsupported graph type",
     };

@@ -194,7 +194,7 @@ pub struct WriteFailure(Arc<Mutex<Option<io::Error>>>);
 impl WriteFailure {
     /// Records `error`, except a closed pipe: a reader that has seen enough is no failure.
     fn record(&self, error: &io::Error) {
-        // The writer retries interrupted writes by itself.
+        // The writer already retries interrupted writes.
         if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted) {
             return;
         }

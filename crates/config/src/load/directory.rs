@@ -219,7 +219,7 @@ mod tests {
         assert!(has("main.tf", "terraform { encryption {} }"));
         assert!(!has("main.tf", "terraform {}"));
         assert!(!has("other.txt", "encryption"));
-        // The JSON escape stands for the letter e, so a search for the word alone would miss it.
+        // The JSON escape represents the letter e, so a search for the word alone would miss it.
         assert!(has("main.tf.json", r#"{"terraform": {"\u0065ncryption": {}}}"#));
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn provision(
     };
     let (hooks, cancellation) =
         (Arc::clone(&applier.inputs.session().hooks), applier.inputs.session().cancellation.clone());
-    // The step goes on with another call, so its dependents do not start yet.
+    // Another call of the step follows, so its dependents do not start yet.
     applier.continue_with(step, async move {
         diagnostics.append(provisioning::carry_out(provisions, address, hooks, cancellation).await);
         Event::Provisioned(Box::new(Provisioned { change, started, value, diagnostics }))

@@ -33,7 +33,7 @@ pub(super) fn set_known_values(
         }
     }
     set_data(inputs, world, recording);
-    // A deferred change has no step; others refer to what is known of its planned value.
+    // A deferred change has no step; references to it use the known parts of its planned value.
     for DeferredChange { change, .. } in deferred {
         if let Some((module, resource, position)) = world.locate(&change.address)
             && change.deposed.is_none()

@@ -291,7 +291,7 @@ pub(super) fn reads_after_destroy(builder: &mut Builder<'_>, destroys: &[Destroy
     for destroy in destroys.iter().filter(|destroy| destroy.kind.is_orphan()) {
         orphaned.entry(&destroy.object.resource).or_default().push(destroy.step);
     }
-    // Data sources that depend on nothing that is destroyed need no edges.
+    // Data sources without a destroyed dependency need no edges.
     if reads.is_empty() || orphaned.is_empty() {
         return;
     }

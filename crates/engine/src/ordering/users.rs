@@ -47,7 +47,7 @@ pub(super) fn users_done(builder: &mut Builder<'_>, users: &mut Users, from: Vis
         let dependents = dependents(builder.inputs.world, visit);
         match progress {
             Progress::Found => {
-                // Visited again after all dependents, in place of recursion, since chains of references can be long.
+                // Visited again after all dependents, instead of recursing, since chains of references can be long.
                 open.push((visit, Progress::DependentsDone));
                 open.extend(dependents.into_iter().map(|dependent| (dependent, Progress::Found)));
             }

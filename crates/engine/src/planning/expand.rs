@@ -149,7 +149,7 @@ fn planned_positions(inputs: &Inputs<'_>, world: &World, visit: Visit, at: u32) 
     match inputs.targets() {
         None => all.collect(),
         // Some of them may be meant.
-        // The keys are unknown, so no instance can be told apart from the targeted ones.
+        // The keys are unknown, so instances cannot be matched against the targets.
         Some(_) if data.expansion == Expansion::Unknown => all.collect(),
         Some(included) => {
             let index = world.module(visit.module).of;

@@ -236,7 +236,7 @@ impl<'a> Planner<'a> {
 
     /// Evaluates a node that no destruction needs. Its value is unknown if that fails.
     fn unneeded(&mut self, kind: NodeKind, id: ModuleId) -> Outcome {
-        // Set aside, so that problems of this node can be told apart from earlier ones.
+        // Set aside, so that the problems of this node can be distinguished from earlier ones.
         let mut earlier = std::mem::take(&mut self.evaluation.diagnostics);
         match kind {
             NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),

@@ -275,7 +275,7 @@ impl Included {
                 open.extend(requirements(graph, index, node));
             }
             // An output of untargeted resources would show an outdated value.
-            // An output without any resource depends on nothing that was targeted, so it is left out.
+            // An output without any resource depends on no target, so it is left out.
             if resources > 0 && missing == 0 {
                 self.nodes.extend(seen);
             }

@@ -177,7 +177,7 @@ impl Finder<'_> {
     fn variable_type(&mut self, attribute: &Attribute) {
         let (name, element) = match &attribute.expression.kind {
             ExpressionKind::Traversal(traversal) if traversal.steps().is_empty() => match &*traversal.root.name {
-                // A keyword without an element type stands for any element, and terraform fmt writes it out.
+                // A keyword without an element type means any element type, and terraform fmt writes that out.
                 name @ ("list" | "map" | "set") => (name.to_owned(), Some("any")),
                 _ => return,
             },

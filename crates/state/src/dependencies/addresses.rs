@@ -186,7 +186,7 @@ impl<T> ByAddress<T> {
         mut take: impl FnMut(&T),
     ) {
         let Some(list) = &list.0 else { return };
-        // Tables are told apart by their address in memory, which stays taken while the value holds the table.
+        // Tables are identified by their address in memory, which stays taken while the value holds the table.
         let table = Arc::as_ptr(&list.addresses).addr();
         let noted =
             self.0.entry(table).or_insert_with(|| Noted { addresses: Arc::clone(&list.addresses), values: Vec::new() });

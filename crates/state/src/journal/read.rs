@@ -226,7 +226,7 @@ impl Reader {
             },
             Record::Lost(range) => {
                 self.numbered.allow_gaps(range.end.saturating_sub(range.start));
-                // An empty range stands for an encrypted record whose key could not be read.
+                // An empty range represents an encrypted record whose key could not be read.
                 if range.is_empty() { self.damage.records += 1 } else { self.damage.bytes.push(range) }
             }
             Record::Accepted => {

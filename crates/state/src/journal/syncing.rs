@@ -84,7 +84,7 @@ impl Drop for Syncing {
     fn drop(&mut self) {
         self.shared.lock().stop = true;
         self.shared.wake.notify_all();
-        // The thread flushes what is left before it ends.
+        // The thread flushes the remaining records before it ends.
         if let Some(thread) = self.thread.take() {
             // It only ends by returning; if it panicked there is nothing left to wait for.
             let _ = thread.join();

@@ -40,7 +40,7 @@ impl Left {
     pub fn open_journal(&self, paths: &StatePaths) -> Result<Arc<Journal>, StateError> {
         let path = paths.journal();
         let failed = |action: &str, error: &io::Error| StateError::io(action, &path, error);
-        // A journal that was removed between opening and locking it is opened anew.
+        // A journal that was removed between opening and locking it is opened again.
         let file = loop {
             let file = open_private(&path).map_err(|error| failed("open", &error))?;
             if !try_lock(&file).map_err(|error| failed("lock", &error))? {
@@ -114,10 +114,10 @@ impl Left {
     }
 }
 
-/// Which journals are retired.
+/// The journals that are retired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Retire {
-    /// That of this run only, because another run may use the one that is there.
+    /// Only the journal of this run, because another run may be using the existing one.
     Own,
     /// Also one that an earlier run left.
     Any,

@@ -16,7 +16,7 @@ use crate::file::{self, write_parts};
 use crate::journal::{Follower, Journal};
 use crate::model::State;
 
-/// How often the thread looks for new results. The first one starts the interval, as in Terraform.
+/// The interval at which the thread checks for new results. The first one starts the interval, as in Terraform.
 const TICK: Duration = Duration::from_millis(200);
 
 /// The run and the object that it writes.

@@ -203,7 +203,7 @@ impl RemoteState {
 
     /// Writes the state to the store, unless that holds it already, and retires the journal.
     ///
-    /// The serial becomes one more than the stored one. A failure at any point loses nothing that is in the journal.
+    /// The serial becomes one more than the stored one. A failure at any point loses no record of the journal.
     ///
     /// # Errors
     /// Another run has written the state meanwhile, or the store fails.

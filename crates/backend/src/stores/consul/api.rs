@@ -184,7 +184,7 @@ impl Api {
         index.map(Committed::At).ok_or_else(|| self.unexpected(key, &response))
     }
 
-    /// Creates a session, which ends by itself unless it is renewed.
+    /// Creates a session, which expires unless it is renewed.
     pub async fn create_session(&self) -> Result<String, StoreError> {
         #[derive(Deserialize)]
         struct Created {

@@ -34,7 +34,7 @@ pub(super) struct LiveLock {
 struct Shared {
     session: Mutex<String>,
     /// The reason why the lock was lost.
-    lost: Mutex<Option<String>>,
+    loss: Mutex<Option<String>>,
 }
 
 impl Shared {
@@ -43,7 +43,7 @@ impl Shared {
     }
 
     fn lose(&self, reason: &str) {
-        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.to_owned());
+        *self.loss.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.to_owned());
     }
 }
 
@@ -52,7 +52,7 @@ impl LiveLock {
     pub async fn take(api: &Api, key: &str, info: &LockInfo) -> Result<(HeldLock, Self), StoreError> {
         let session = api.create_session().await?;
         if let Err(problem) = acquire(api, key, &session).await {
-            // A session that holds nothing ends by itself, too.
+            // Without a lock the session expires anyway, so a failure here does no harm.
             let _ = api.destroy_session(&session).await;
             return Err(problem);
         }
@@ -68,22 +68,22 @@ impl LiveLock {
             let _ = api.destroy_session(&session).await;
             return Err(problem);
         }
-        let shared = Arc::new(Shared { session: Mutex::new(session.clone()), lost: Mutex::default() });
+        let shared = Arc::new(Shared { session: Mutex::new(session.clone()), loss: Mutex::default() });
         let task = renew(api.clone(), key.to_owned(), info.clone(), Arc::clone(&shared));
         let renewal = tokio::spawn(task).abort_handle();
         Ok((HeldLock { id: session, info }, Self { shared, renewal }))
     }
 
     /// Returns the reason why the lock was lost, if it was.
-    pub fn lost(&self) -> Option<String> {
-        self.shared.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn loss_reason(&self) -> Option<String> {
+        self.shared.loss.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Releases the lock and removes its keys.
     pub async fn release(self, api: &Api, key: &str) -> Result<(), StoreError> {
         self.renewal.abort();
         let session = self.shared.session();
-        if let Some(reason) = self.lost() {
+        if let Some(reason) = self.loss_reason() {
             return Err(StoreError::LockLost { location: api.shown(key), reason });
         }
         api.delete(&info_key(key)).await?;

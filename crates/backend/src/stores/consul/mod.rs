@@ -12,10 +12,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
-use crate::registry::BackendType;
 use crate::schema::Settings;
 use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
 use api::{Api, Committed};
@@ -181,7 +181,7 @@ impl ConsulStore {
     /// Checks that the session of a lock of this process is still alive.
     fn check_lock(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        match live.get(id).and_then(LiveLock::lost) {
+        match live.get(id).and_then(LiveLock::loss_reason) {
             Some(reason) => Err(StoreError::LockLost { location: self.api.shown(&self.key(workspace)), reason }),
             None => Ok(()),
         }

@@ -6,10 +6,10 @@ mod tag;
 
 use std::sync::Arc;
 
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
-use crate::registry::BackendType;
 use crate::schema::Settings;
 use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
 use objects::{Bucket, Encryption, Outcome, Overwrite, md5};

@@ -5,10 +5,10 @@ mod settings;
 
 use std::sync::Arc;
 
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
-use crate::registry::BackendType;
 use crate::schema::Settings;
 use crate::store::{Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
 use crate::stores::token_errors::token_error;

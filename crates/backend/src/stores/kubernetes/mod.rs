@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
-use crate::registry::BackendType;
 use crate::schema::Settings;
 use crate::store::{Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
 use api::{Api, Outcome, Resource};

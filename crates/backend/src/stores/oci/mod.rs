@@ -8,10 +8,10 @@ use std::sync::Arc;
 use groma_cloud::api::ApiClient;
 use groma_cloud::http::ConnectionSettings;
 
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
-use crate::registry::BackendType;
 use crate::schema::Settings;
 use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
 use crate::stores::token_errors::token_error;

@@ -23,7 +23,7 @@ impl Connection {
         let failed = |problem: tokio_postgres::Error| connect_error(&problem, target);
         let client = if target.tls == TlsMode::Off {
             let (client, connection) = target.config.connect(NoTls).await.map_err(failed)?;
-            // Errors of the connection reach whoever uses the client.
+            // The client reports the errors of its connection, so this task can drop them.
             tokio::spawn(async move { drop(connection.await) });
             client
         } else {

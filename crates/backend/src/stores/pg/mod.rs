@@ -12,10 +12,10 @@ use groma_value::Type;
 use tokio::sync::Mutex;
 use tokio_postgres::error::SqlState;
 
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
-use crate::registry::BackendType;
 use crate::schema::{Argument, BackendSchema, Product, Settings};
 use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
 use config::Target;
@@ -52,7 +52,7 @@ struct PostgresStore {
     session: Mutex<Session>,
 }
 
-/// The connection with what was done over it.
+/// The connection, with the locks and tables that were created over it.
 #[derive(Default)]
 struct Session {
     connection: Option<Connection>,
@@ -176,7 +176,7 @@ impl PostgresStore {
         };
         transaction.commit().await.map_err(failed)?;
         if let Some(lock) = lock {
-            // A new row has a lock of its own, which others look at from now on.
+            // A new row has its own lock, which other runs try from now on.
             lock.add_row(&connection.client, row.get(1)).await.map_err(failed)?;
         }
         Ok(Version(row.get(0)))

@@ -20,7 +20,7 @@ pub(super) struct Tables {
     creation: Creation,
 }
 
-/// Which objects are created if they are missing.
+/// The objects that are created if they are missing.
 #[derive(Clone, Copy)]
 struct Creation {
     schema: bool,

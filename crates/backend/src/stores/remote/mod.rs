@@ -10,10 +10,10 @@ use std::time::Duration;
 use reqwest::Url;
 use tokio::sync::OnceCell;
 
+use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
-use crate::registry::BackendType;
 use crate::schema::Settings;
 use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, WorkspaceSupport, Write,

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use groma_backend::registry::{self, BackendType};
-use groma_backend::{ArgumentError, BackendSchema, ConnectError, Product, RemoteBackend, record_hash};
+use groma_backend::{
+    ArgumentError, BackendSchema, BackendType, ConnectError, Product, RemoteBackend, record_hash, registry,
+};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::{Value, json};
 use serde::{Deserialize, Serialize};

@@ -38,7 +38,7 @@ pub fn locate(diagnostic: &Diagnostic, sources: &Sources) -> Option<(Location, S
     let file = sources.file(subject)?;
     let mut end = file.position(subject.end());
     let start = file.position(subject.start());
-    // An empty range is shown as one character, so that there is something to underline.
+    // An empty range is shown as one character, so that the underline is visible.
     if end.byte <= start.byte {
         end = Position { line: start.line, column: start.column + 1, byte: start.byte + 1 };
     }
