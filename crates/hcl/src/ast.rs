@@ -1,6 +1,6 @@
 //! The syntax tree of expressions, shared by native and JSON syntax.
 //!
-//! Everything below an [`Expression`] is behind an [`Arc`], so cloning an expression only increments a reference count
+//! Everything below an [`Expression`] is in shared memory, so cloning an expression only increments a reference count
 //! and any consumer can keep a clone.
 
 use std::sync::Arc;
@@ -8,9 +8,13 @@ use std::sync::Arc;
 use groma_diagnostics::{Diagnostics, Span};
 
 pub use crate::call::{Call, CallHead};
+use crate::depth::Shared;
 pub use crate::list::List;
 pub use crate::name::{Ident, Name};
 pub use crate::traversal::{LiteralKey, Meaning, Step, Traversal};
+
+/// A node in shared memory.
+pub type Node<T> = Shared<Arc<T>>;
 
 /// An expression with its source span.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,15 +44,15 @@ pub enum ExpressionKind {
     /// A quoted string or heredoc with interpolations or directives.
     Template(Template),
     /// A JSON string, which is text, template or expression depending on its context.
-    JsonString(Arc<JsonString>),
+    JsonString(Node<JsonString>),
     /// A name followed by literal steps: `var.a["b"].c`.
     Traversal(Traversal),
     /// Literal steps after another expression: `f(x).a[0]`.
-    Relative(Arc<Relative>),
+    Relative(Node<Relative>),
     /// An index whose key is an expression: `a[count.index]`.
-    Index(Arc<Index>),
+    Index(Node<Index>),
     /// A splat: `a[*].b` or `a.*.b`.
-    Splat(Arc<Splat>),
+    Splat(Node<Splat>),
     /// A function call: `f(x, y...)`.
     Call(Call),
     /// A tuple constructor: `[a, b]`.
@@ -56,15 +60,15 @@ pub enum ExpressionKind {
     /// An object constructor: `{ a = b }`.
     Object(List<ObjectItem>),
     /// A `for` expression: `[for …]` or `{for …}`.
-    For(Arc<For>),
+    For(Node<For>),
     /// A conditional: `a ? b : c`.
-    Conditional(Arc<Conditional>),
+    Conditional(Node<Conditional>),
     /// A unary operation: `-a` or `!a`.
-    Unary(Arc<Unary>),
+    Unary(Node<Unary>),
     /// A binary operation, such as `a + b`.
-    Binary(Arc<Binary>),
+    Binary(Node<Binary>),
     /// An expression in parentheses: `(a)`.
-    Parentheses(Arc<Expression>),
+    Parentheses(Node<Expression>),
 }
 
 /// Literal steps applied to an expression other than a name.

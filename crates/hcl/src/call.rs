@@ -6,11 +6,12 @@ use groma_diagnostics::Span;
 use triomphe::ThinArc;
 
 use crate::ast::Expression;
+use crate::depth::Shared;
 use crate::name::Ident;
 
 /// A function call. Cheap to clone: header and arguments share one allocation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call(ThinArc<CallHead, Expression>);
+pub struct Call(Shared<ThinArc<CallHead, Expression>>);
 
 /// The parts of a [`Call`] other than its arguments.
 #[derive(Debug, PartialEq)]
@@ -28,7 +29,7 @@ pub struct CallHead {
 impl Call {
     /// Creates a call from its header and arguments.
     pub fn new(head: CallHead, arguments: impl IntoIterator<Item = Expression, IntoIter: ExactSizeIterator>) -> Self {
-        Self(ThinArc::from_header_and_iter(head, arguments.into_iter()))
+        Self(Shared::of(ThinArc::from_header_and_iter(head, arguments.into_iter())))
     }
 
     /// The argument expressions in source order.

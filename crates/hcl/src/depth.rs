@@ -3,7 +3,10 @@
 //! The limits are far above anything that people or generators write. They bound memory and time for malicious input
 //! and protect recursive tree walks from stack overflow.
 
-use crate::ast::Expression;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// The maximum nesting of brackets, unary operators, templates and template directives, in both syntaxes.
 pub const MAX_NESTING: u32 = 10_000;
@@ -28,20 +31,44 @@ pub fn with_stack<T>(level: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(RED_ZONE, STACK_PIECE, level)
 }
 
-/// The number of tree levels that one recursive drop frees.
-const FREED_LEVELS: u32 = 256;
-
-/// Leaks every 256th level of a deep tree, so that dropping it recurses at most 256 levels.
+/// A pointer to syntax nodes that is dropped through [`with_stack`].
 ///
-/// Drop glue takes one call per level and cannot go through [`with_stack`]. Only trees deeper than 256 levels leak.
-/// deeper than this many levels are affected.
-pub(crate) fn keep_at_level(level: u32, expression: &Expression) {
-    if ends_freed_levels(level) {
-        std::mem::forget(expression.clone());
+/// Drop glue recurses into a tree, one call per level, like any walk. Every pointer from a node to nodes below it is of
+/// this type, so trees of any depth that the limits allow are freed without a stack overflow.
+#[derive(Clone, PartialEq)]
+pub struct Shared<P>(ManuallyDrop<P>);
+
+impl<P> Shared<P> {
+    pub(crate) const fn of(pointer: P) -> Self {
+        Self(ManuallyDrop::new(pointer))
     }
 }
 
-/// Whether a recursive drop must stop at this level.
-pub(crate) const fn ends_freed_levels(level: u32) -> bool {
-    level > 0 && level.is_multiple_of(FREED_LEVELS)
+impl<T> Shared<Arc<T>> {
+    /// Moves a node into shared memory.
+    pub fn new(node: T) -> Self {
+        Self::of(Arc::new(node))
+    }
+}
+
+impl<P> Drop for Shared<P> {
+    #[allow(unsafe_code)] // a value that is moved out of `self` by safe code would need a state without it, in every use
+    fn drop(&mut self) {
+        // SAFETY: the pointer is dropped once, here; nothing can use `self` afterwards.
+        with_stack(|| unsafe { ManuallyDrop::drop(&mut self.0) });
+    }
+}
+
+impl<P: Deref> Deref for Shared<P> {
+    type Target = P::Target;
+
+    fn deref(&self) -> &P::Target {
+        &self.0
+    }
+}
+
+impl<P: fmt::Debug> fmt::Debug for Shared<P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
 }

@@ -5,17 +5,19 @@ use std::ops::Deref;
 
 use triomphe::ThinArc;
 
+use crate::depth::Shared;
+
 /// An immutable, shared list of nodes. One pointer wide, because most of the tree consists of pointers to lists.
 ///
 /// An empty list needs no allocation.
 #[derive(PartialEq)]
-pub struct List<T>(Option<ThinArc<(), T>>);
+pub struct List<T>(Option<Shared<ThinArc<(), T>>>);
 
 impl<T> List<T> {
     /// Creates a list from items of known number.
     pub fn new(items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>) -> Self {
         let items = items.into_iter();
-        Self((items.len() > 0).then(|| ThinArc::from_header_and_iter((), items)))
+        Self((items.len() > 0).then(|| Shared::of(ThinArc::from_header_and_iter((), items))))
     }
 
     /// The items as a slice.

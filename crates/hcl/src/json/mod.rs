@@ -6,7 +6,7 @@ mod scalar;
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span};
 
 use crate::ast::{Expression, ExpressionKind, List, ObjectItem};
-use crate::depth::{MAX_NESTING, keep_at_level, with_stack};
+use crate::depth::{MAX_NESTING, with_stack};
 
 const KINDS: &str = "Expected a JSON value: an object, array, string, number, true, false or null.";
 
@@ -140,9 +140,6 @@ impl JsonParser<'_> {
         }
         self.nesting += 1;
         let result = with_stack(|| parse(self));
-        if let Ok(value) = &result {
-            keep_at_level(self.nesting, value);
-        }
         self.nesting -= 1;
         result
     }

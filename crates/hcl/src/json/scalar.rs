@@ -1,11 +1,9 @@
 //! Strings, numbers and keywords of the JSON syntax.
 
-use std::sync::Arc;
-
 use groma_diagnostics::did_you_mean;
 
 use super::{Failed, JsonParser};
-use crate::ast::{Expression, ExpressionKind, Name};
+use crate::ast::{Expression, ExpressionKind, Name, Node};
 use crate::json_string::{self, BadEscape};
 
 impl JsonParser<'_> {
@@ -42,7 +40,7 @@ impl JsonParser<'_> {
         match json_string::decode(raw) {
             Ok(decoded) => {
                 let string = json_string::string(&decoded, span.start() + 1);
-                Ok(Expression::new(ExpressionKind::JsonString(Arc::new(string)), span))
+                Ok(Expression::new(ExpressionKind::JsonString(Node::new(string)), span))
             }
             Err(BadEscape { at, length }) => {
                 let at = start + 1 + at;

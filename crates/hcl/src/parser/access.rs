@@ -1,16 +1,16 @@
 //! Postfix operators: attributes, indexes and splats.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Span};
 
 use super::scratch::Mark;
 use super::{Newlines, Parser};
 use crate::ast::{
-    Expression, ExpressionKind, Ident, Index, List, LiteralKey, Relative, Selector, Splat, SplatKind, Step, Traversal,
+    Expression, ExpressionKind, Ident, Index, List, LiteralKey, Node, Relative, Selector, Splat, SplatKind, Step,
+    Traversal,
 };
-use crate::depth::{MAX_BLOCKS, keep_at_level};
+use crate::depth::MAX_BLOCKS;
 use crate::token::{Token, TokenKind};
 
 /// A term followed by literal steps, which are on the parser's stack from `steps` on.
@@ -84,7 +84,6 @@ impl Parser<'_> {
 
     /// Parses all remaining postfix operators of `chain`.
     fn accesses(&mut self, mut chain: Chain) -> Expression {
-        let mut wrapped = 0;
         while self.is_at_access() {
             chain = match self.access() {
                 Access::Step(step) => {
@@ -92,16 +91,13 @@ impl Parser<'_> {
                     self.scratch.steps.push(step);
                     continue;
                 }
-                Access::Index { key, span } => self
-                    .wrap(chain, span, |source| ExpressionKind::Index(Arc::new(Index { source, key, brackets: span }))),
+                Access::Index { key, span } => self.wrap(chain, span, |source| {
+                    ExpressionKind::Index(Node::new(Index { source, key, brackets: span }))
+                }),
                 Access::Splat { kind, each, marker, span } => self
-                    .wrap(chain, span, |source| ExpressionKind::Splat(Arc::new(Splat { source, kind, each, marker }))),
+                    .wrap(chain, span, |source| ExpressionKind::Splat(Node::new(Splat { source, kind, each, marker }))),
                 Access::Invalid(span) => self.wrap(chain, span, |_| ExpressionKind::Invalid),
             };
-            wrapped += 1;
-            if let Term::Value(value) = &chain.start {
-                keep_at_level(wrapped, value);
-            }
             if !self.grow() {
                 break;
             }
@@ -124,7 +120,7 @@ impl Parser<'_> {
         let kind = match start {
             Term::Root(root) => ExpressionKind::Traversal(Traversal::new(root, steps, span)),
             Term::Value(value) if is_plain => return value,
-            Term::Value(source) => ExpressionKind::Relative(Arc::new(Relative { source, steps: List::new(steps) })),
+            Term::Value(source) => ExpressionKind::Relative(Node::new(Relative { source, steps: List::new(steps) })),
         };
         Expression::new(kind, span)
     }

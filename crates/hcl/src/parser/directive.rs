@@ -5,7 +5,6 @@ use groma_diagnostics::{Diagnostic, Span, did_you_mean};
 use super::template::{Closing, Piece, Pieces};
 use super::{Newlines, Parser};
 use crate::ast::{Expression, Ident, List, Template, TemplateFor, TemplateIf, TemplatePart};
-use crate::depth::ends_freed_levels;
 use crate::token::{Token, TokenKind};
 
 impl Closing {
@@ -166,18 +165,9 @@ impl<'a> Parser<'a> {
                 }
             }
         };
-        let (yes, no) = (self.kept_template(yes), self.kept_template(no.unwrap_or_default()));
+        let template = |parts| Template { parts: List::new(parts) };
+        let (yes, no) = (template(yes), template(no.unwrap_or_default()));
         TemplatePart::If(Box::new(TemplateIf { condition, yes, no, span: open.to(close) }))
-    }
-
-    /// Builds the template inside a directive, and leaks every 256th level; see
-    /// [`keep_at_level`](crate::depth::keep_at_level).
-    fn kept_template(&self, parts: Vec<TemplatePart>) -> Template {
-        let template = Template { parts: List::new(parts) };
-        if ends_freed_levels(self.nesting) {
-            std::mem::forget(template.clone());
-        }
-        template
     }
 
     fn for_part(&mut self, opening: ForOpening, assembly: &mut Assembly<'a>) -> TemplatePart {
@@ -201,7 +191,7 @@ impl<'a> Parser<'a> {
                 piece => parts.extend(self.part(piece, assembly)),
             }
         };
-        let body = self.kept_template(parts);
+        let body = Template { parts: List::new(parts) };
         TemplatePart::For(Box::new(TemplateFor { key, value, collection, body, span: open.to(close) }))
     }
 }

@@ -1,12 +1,10 @@
 //! Expressions: conditionals, operators and terms, by precedence climbing.
 
-use std::sync::Arc;
-
 use groma_diagnostics::Diagnostic;
 
 use super::{Newlines, Parser};
-use crate::ast::{Binary, BinaryOperator, Conditional, Expression, ExpressionKind, Unary, UnaryOperator};
-use crate::depth::{MAX_NESTING, keep_at_level, with_stack};
+use crate::ast::{Binary, BinaryOperator, Conditional, Expression, ExpressionKind, Node, Unary, UnaryOperator};
+use crate::depth::{MAX_NESTING, with_stack};
 use crate::token::TokenKind;
 
 /// Returns the operator of a token with its precedence; higher binds more tightly.
@@ -44,7 +42,6 @@ impl Parser<'_> {
         match self.descend(MAX_NESTING) {
             Ok(outer) => {
                 let expression = with_stack(|| self.conditional());
-                keep_at_level(self.nesting, &expression);
                 self.ascend(outer);
                 expression
             }
@@ -96,7 +93,7 @@ impl Parser<'_> {
         }
         let no = self.expression();
         let span = condition.span.to(no.span);
-        Expression::new(ExpressionKind::Conditional(Arc::new(Conditional { condition, yes, no })), span)
+        Expression::new(ExpressionKind::Conditional(Node::new(Conditional { condition, yes, no })), span)
     }
 
     /// Parses operations of at least the precedence `weakest`.
@@ -108,7 +105,6 @@ impl Parser<'_> {
 
     /// Parses the operation that begins with the operand `left`. `problems` is the problem count before it.
     fn operation_from(&mut self, mut left: Expression, weakest: u8, problems: usize) -> Expression {
-        let mut operations = 0;
         while let Some((operator, strength)) = binary_operator(self.kind()) {
             if strength < weakest || self.failed_since(problems) {
                 break;
@@ -122,9 +118,7 @@ impl Parser<'_> {
             // The right operand must bind more tightly, which makes operators of one precedence left-associative.
             let right = self.operation(strength + 1);
             let span = left.span.to(right.span);
-            left = Expression::new(ExpressionKind::Binary(Arc::new(Binary { operator, left, right, symbol })), span);
-            operations += 1;
-            keep_at_level(operations, &left);
+            left = Expression::new(ExpressionKind::Binary(Node::new(Binary { operator, left, right, symbol })), span);
             if !self.grow() {
                 break;
             }
@@ -152,9 +146,7 @@ impl Parser<'_> {
         let symbol = self.span(symbol);
         let Some(operand) = self.nested(Self::operand) else { return Expression::invalid(symbol) };
         let span = symbol.to(operand.span);
-        let operation = Expression::new(ExpressionKind::Unary(Arc::new(Unary { operator, operand, symbol })), span);
-        keep_at_level(self.nesting, &operation);
-        operation
+        Expression::new(ExpressionKind::Unary(Node::new(Unary { operator, operand, symbol })), span)
     }
 
     /// Parses an expression that begins with a name: a keyword, a call, or a reference with its postfix operators.
@@ -221,7 +213,7 @@ impl Parser<'_> {
             inner
         });
         let span = open.to(self.last_span());
-        Expression::new(ExpressionKind::Parentheses(Arc::new(inner)), span)
+        Expression::new(ExpressionKind::Parentheses(Node::new(inner)), span)
     }
 
     fn no_expression(&mut self) -> Expression {

@@ -1,11 +1,9 @@
 //! Parsing of `for` expressions.
 
-use std::sync::Arc;
-
 use groma_diagnostics::{Diagnostic, Span};
 
 use super::Parser;
-use crate::ast::{Expression, ExpressionKind, For, Ident};
+use crate::ast::{Expression, ExpressionKind, For, Ident, Node};
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
@@ -22,7 +20,7 @@ impl Parser<'_> {
         let Some(mut parts) = parsed else { return Expression::invalid(span) };
         parts.close = close;
         self.check_for(&parts, closer, span);
-        Expression::new(ExpressionKind::For(Arc::new(parts)), span)
+        Expression::new(ExpressionKind::For(Node::new(parts)), span)
     }
 
     /// Parses everything up to and including the closing bracket. Returns `None` after a syntax error.
