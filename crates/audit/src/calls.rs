@@ -173,15 +173,14 @@ impl Caller {
     }
 }
 
-/// Whether a diagnostic reports that the provider did not survive a call: without an answer, or by a panic in the provider's code.
-/// A panic in another process is known by its summary alone, because the protocol carries no more about it.
+/// Whether a diagnostic reports that the provider did not survive a call: its process ended, or its code panicked.
 fn is_no_response(problem: &ProviderDiagnostic) -> bool {
-    problem.fate != CallFate::Answered || problem.summary == "Provider code panicked"
+    problem.fate != CallFate::Answered
 }
 
 /// Whether the error of a function reports that the provider did not survive the call.
 pub(crate) fn is_function_no_response(error: &FunctionError) -> bool {
-    error.fate != CallFate::Answered || error.text.contains("stopped with a panic")
+    error.fate != CallFate::Answered
 }
 
 /// Omits a stack trace after the first lines, which is useful only with the provider's source.

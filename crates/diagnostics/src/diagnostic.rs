@@ -108,6 +108,11 @@ impl Diagnostic {
         }
     }
 
+    /// Whether both have the same summary and detail, which is how repeated reports of one problem are recognized.
+    pub fn has_same_text(&self, other: &Self) -> bool {
+        (&self.summary, &self.detail) == (&other.summary, &other.detail)
+    }
+
     /// Sets the kind.
     #[must_use]
     pub fn of_kind(mut self, kind: DiagnosticKind) -> Self {

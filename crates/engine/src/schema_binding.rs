@@ -215,8 +215,7 @@ impl SchemaBinding<'_> {
 pub(crate) fn report_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
     for problem in problems {
         let is_of_provider = problem.subject.is_none() || problem.kind == DiagnosticKind::ProviderFault;
-        let known = is_of_provider
-            && diagnostics.iter().any(|other| other.summary == problem.summary && other.detail == problem.detail);
+        let known = is_of_provider && diagnostics.iter().any(|other| other.has_same_text(&problem));
         if !known {
             diagnostics.push(problem);
         }

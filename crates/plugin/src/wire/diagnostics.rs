@@ -24,6 +24,7 @@ fn diagnostic(message: v6::Diagnostic) -> ProviderDiagnostic {
         // An unknown severity is treated as an error, to be safe.
         _ => Severity::Error,
     };
+    let fate = call_fate(message.groma_call_fate());
     let path = message.attribute.as_ref().map(path).unwrap_or_default();
     let (summary, detail) = match (message.summary, message.detail) {
         (summary, detail) if summary.is_empty() && detail.is_empty() => {
@@ -32,7 +33,7 @@ fn diagnostic(message: v6::Diagnostic) -> ProviderDiagnostic {
         // One of the two texts suffices, as in Terraform.
         message => message,
     };
-    ProviderDiagnostic { severity, summary, detail, path, fate: CallFate::Answered }
+    ProviderDiagnostic { severity, summary, detail, path, fate }
 }
 
 /// Encodes diagnostics, with their paths as steps.
@@ -46,8 +47,25 @@ pub fn diagnostics_message(problems: &ProviderDiagnostics) -> Vec<v6::Diagnostic
         summary: problem.summary.clone(),
         detail: problem.detail.clone(),
         attribute: (!problem.path.is_empty()).then(|| path_message(&problem.path)),
+        groma_call_fate: call_fate_message(problem.fate).into(),
     };
     problems.iter().map(message).collect()
+}
+
+/// Decodes the fate of a call. Only providers of Groma's framework send one: they answer after a panic.
+pub fn call_fate(message: v6::diagnostic::CallFate) -> CallFate {
+    match message {
+        v6::diagnostic::CallFate::Answered => CallFate::Answered,
+        v6::diagnostic::CallFate::NoResponse => CallFate::NoResponse,
+    }
+}
+
+/// Encodes the fate of a call. A request that has arrived here was sent.
+pub fn call_fate_message(fate: CallFate) -> v6::diagnostic::CallFate {
+    match fate {
+        CallFate::Answered | CallFate::Unsent => v6::diagnostic::CallFate::Answered,
+        CallFate::NoResponse => v6::diagnostic::CallFate::NoResponse,
+    }
 }
 
 /// Decodes a path, up to the first empty step.
@@ -95,6 +113,13 @@ mod tests {
     }
 
     #[test]
+    fn a_call_without_response_stays_one() {
+        let lost = ProviderDiagnostic::error("s", "d").unanswered(CallFate::NoResponse);
+        let problems: ProviderDiagnostics = [lost, ProviderDiagnostic::error("s", "d")].into_iter().collect();
+        assert_eq!(diagnostics(diagnostics_message(&problems)), problems);
+    }
+
+    #[test]
     fn unknown_severity_is_an_error() {
         let message = v6::Diagnostic { severity: 77, summary: "s".into(), ..Default::default() };
         assert!(diagnostics(vec![message]).has_errors());
@@ -105,7 +130,7 @@ mod tests {
         let problem = |summary: &str, detail: &str| {
             let (summary, detail) = (summary.to_owned(), detail.to_owned());
             let severity = v6::diagnostic::Severity::Error.into();
-            diagnostic(v6::Diagnostic { severity, summary, detail, attribute: None })
+            diagnostic(v6::Diagnostic { severity, summary, detail, ..Default::default() })
         };
         assert_eq!(problem("", "").summary, NO_MESSAGE.0);
         assert_eq!(problem("", "the disk is full").detail, "the disk is full");

@@ -1,8 +1,9 @@
 //! Conversion of function signatures and errors.
 
-use groma_provider::{CallFate, FunctionError, FunctionSignature, Parameter};
+use groma_provider::{FunctionError, FunctionSignature, Parameter};
 
 use super::WireError;
+use super::diagnostics::{call_fate, call_fate_message};
 use super::schema::{description, json, kind, type_of};
 use crate::proto::v6;
 
@@ -60,10 +61,10 @@ fn parameter_message(parameter: &Parameter) -> v6::function::Parameter {
 /// Decodes a function error.
 pub fn function_error(message: v6::FunctionError) -> FunctionError {
     FunctionError {
+        fate: call_fate(message.groma_call_fate()),
         // A negative position is invalid; the error then concerns the call as a whole.
         argument: message.function_argument.and_then(|position| usize::try_from(position).ok()),
         text: message.text,
-        fate: CallFate::Answered,
     }
 }
 
@@ -72,5 +73,6 @@ pub fn function_error_message(error: &FunctionError) -> v6::FunctionError {
     v6::FunctionError {
         text: error.text.clone(),
         function_argument: error.argument.and_then(|position| i64::try_from(position).ok()),
+        groma_call_fate: call_fate_message(error.fate).into(),
     }
 }
