@@ -250,7 +250,7 @@ fn empty_directory_has_no_changes() {
 #[test]
 fn unsupported_backend_is_rejected_by_name() {
     let folder = counted();
-    folder.write("backend.tf", "terraform {\n  backend \"s3\" {\n    bucket = \"b\"\n  }\n}\n");
+    folder.write("backend.tf", "terraform {\n  backend \"floppy\" {\n    path = \"b\"\n  }\n}\n");
     for arguments in [&["plan"][..], &["apply", "-auto-approve"], &["init"], &["output"], &["state", "list"]] {
         let err = folder.fails(arguments);
         assert!(err.contains("Unsupported backend type"), "{arguments:?}: {err}");
