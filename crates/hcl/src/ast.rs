@@ -3,15 +3,17 @@
 //! Everything below an [`Expression`] is in shared memory, so cloning an expression only increments a reference count
 //! and any consumer can keep a clone.
 
+pub use crate::name::{Ident, Name};
+pub use crate::traversal::{LiteralKey, Meaning, Step, Traversal};
+
+use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostics, Span};
+use triomphe::ThinArc;
 
-pub use crate::call::{Call, CallHead};
 use crate::depth::Shared;
-pub use crate::list::List;
-pub use crate::name::{Ident, Name};
-pub use crate::traversal::{LiteralKey, Meaning, Step, Traversal};
 
 /// A node in shared memory.
 pub type Node<T> = Shared<Arc<T>>;
@@ -353,5 +355,102 @@ impl Expression {
     /// Creates the placeholder for an expression with an error that was already reported.
     pub const fn invalid(span: Span) -> Self {
         Self { kind: ExpressionKind::Invalid, span }
+    }
+}
+
+/// A function call. Cheap to clone: header and arguments share one allocation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call(Shared<ThinArc<CallHead, Expression>>);
+
+/// The parts of a [`Call`] other than its arguments.
+#[derive(Debug, PartialEq)]
+pub struct CallHead {
+    /// The function name, possibly with namespaces: `provider::aws::arn_parse`.
+    pub name: Ident,
+    /// The span of `...`, if the last argument is expanded into several.
+    pub expansion: Option<Span>,
+    /// The span of the opening parenthesis.
+    pub open: Span,
+    /// The span of the closing parenthesis.
+    pub close: Span,
+}
+
+impl Call {
+    /// Creates a call from its header and arguments.
+    pub fn new(head: CallHead, arguments: impl IntoIterator<Item = Expression, IntoIter: ExactSizeIterator>) -> Self {
+        Self(Shared::of(ThinArc::from_header_and_iter(head, arguments.into_iter())))
+    }
+
+    /// The argument expressions in source order.
+    pub fn arguments(&self) -> &[Expression] {
+        &self.0.slice
+    }
+}
+
+impl Deref for Call {
+    type Target = CallHead;
+
+    fn deref(&self) -> &CallHead {
+        &self.0.header.header
+    }
+}
+
+/// An immutable, shared list of nodes. One pointer wide, because most of the tree consists of pointers to lists.
+///
+/// An empty list needs no allocation.
+#[derive(PartialEq)]
+pub struct List<T>(Option<Shared<ThinArc<(), T>>>);
+
+impl<T> List<T> {
+    /// Creates a list from items of known number.
+    pub fn new(items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>) -> Self {
+        let items = items.into_iter();
+        Self((items.len() > 0).then(|| Shared::of(ThinArc::from_header_and_iter((), items))))
+    }
+
+    /// The items as a slice.
+    pub fn as_slice(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T> Clone for List<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Deref for List<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.0.as_ref().map_or(&[], |items| &items.slice)
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self::new(items.into_iter().collect::<Vec<_>>())
+    }
+}
+
+impl<'a, T> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for List<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(formatter)
     }
 }

@@ -5,7 +5,6 @@
 
 mod ast;
 mod body;
-mod call;
 mod content;
 mod decode;
 mod depth;
@@ -15,7 +14,6 @@ mod json;
 mod json_body;
 mod json_string;
 mod lexical;
-mod list;
 mod name;
 mod native;
 mod parse;

@@ -8,7 +8,6 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use groma_diagnostics::io_reason;
 
-use super::config_file::profile;
 use crate::environment::Environment;
 use crate::error::TokenError;
 use crate::secret::Secret;
@@ -177,6 +176,29 @@ fn key_pair(pem: &str) -> Result<Arc<RsaKeyPair>, TokenError> {
     pair.map(Arc::new).map_err(|_| unusable())
 }
 
+/// Returns the entries of a profile; `None` if the file has no such profile. Entries of `DEFAULT` complete the others.
+pub(super) fn profile(text: &str, name: &str) -> Option<BTreeMap<String, String>> {
+    const DEFAULT: &str = "DEFAULT";
+    let mut profiles: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    let mut current = None;
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            current = Some(section.trim().to_owned());
+            profiles.entry(section.trim().to_owned()).or_default();
+        } else if let (Some(section), Some((key, value))) = (&current, line.split_once('=')) {
+            let entries = profiles.entry(section.clone()).or_default();
+            entries.insert(key.trim().to_ascii_lowercase(), value.trim().to_owned());
+        }
+    }
+    let found = profiles.get(name)?.clone();
+    let mut entries = profiles.remove(DEFAULT).unwrap_or_default();
+    entries.extend(found);
+    Some(entries)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,5 +218,14 @@ mod tests {
         assert!(encrypted.unwrap_err().to_string().contains("openssl pkey"));
         let broken = OracleCredentials::new(&settings("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"));
         assert!(broken.unwrap_err().to_string().contains("not an RSA key"));
+    }
+
+    #[test]
+    fn default_profile_completes_the_others() {
+        let text = "# comment\n[DEFAULT]\nuser = u\nregion=r1\n\n[TEAM]\n region = r2 \nkey_file=/k=y\n";
+        let team = profile(text, "TEAM").unwrap();
+        let entry = |name: &str| team.get(name).map(String::as_str);
+        assert_eq!((entry("user"), entry("region"), entry("key_file")), (Some("u"), Some("r2"), Some("/k=y")));
+        assert!(profile(text, "OTHER").is_none() && profile("user=u", "DEFAULT").is_none());
     }
 }

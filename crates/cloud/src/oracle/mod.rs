@@ -1,6 +1,5 @@
 //! Oracle Cloud: API keys and session tokens, and the signatures made with them.
 
-mod config_file;
 mod credentials;
 mod signing;
 

@@ -1,7 +1,6 @@
 //! Tencent Cloud: keys, and the signatures of its API (TC3) and of its object storage (COS).
 
 mod credentials;
-mod hashing;
 mod object_storage;
 mod tc3;
 

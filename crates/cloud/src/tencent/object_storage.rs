@@ -6,7 +6,7 @@ use aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY;
 use aws_lc_rs::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY;
 
 use super::credentials::{Keys, TencentCredentials};
-use super::hashing::{digest, hex, hmac};
+use super::tc3::{digest, hex, hmac};
 use crate::api::{ApiRequest, url_encoded};
 use crate::error::TokenError;
 use crate::http::Url;

@@ -1,6 +1,6 @@
 //! Expansion of short package addresses to URLs.
 
-use super::error::SourceAddressError;
+use super::SourceAddressError;
 
 /// Expands `address` to a URL with an optional forced protocol (`git::`).
 ///

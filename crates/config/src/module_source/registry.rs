@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use groma_address::{DEFAULT_PROVIDER_HOST, normal_host};
 
-use super::error::SourceAddressError;
+use super::SourceAddressError;
 
 /// The address of a module in a module registry.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use groma_address::{ModulePath, Name, ProviderAddress};
 use groma_diagnostics::Span;
 use indexmap::IndexMap;
 
-use crate::model::{Module, implied_provider};
+use super::inherit::resolve;
+use crate::model::{LocalProvider, Module, implied_provider};
 use crate::version::Constraints;
 
 /// The combined requirements of all modules for one provider.
@@ -102,4 +103,51 @@ fn used_names(module: &Module) -> Vec<(Name, Span)> {
         used.entry(implied_provider(&action.type_name)).or_insert(action.span);
     }
     used.into_iter().collect()
+}
+
+/// Returns the header spans of the provider blocks, in `root` and below, that another block uses. Errors in unused
+/// ones must not fail a run.
+pub(crate) fn used_blocks(root: &Module) -> HashSet<Span> {
+    let mut used = HashSet::new();
+    visit(&mut vec![root], &mut used);
+    used
+}
+
+fn visit(chain: &mut Vec<&Module>, used: &mut HashSet<Span>) {
+    let Some(module) = chain.last().copied() else { return };
+    for local in named(module) {
+        // Unresolved names are reported by the provider checks.
+        let Ok(found) = resolve(chain, &local) else { continue };
+        let owner = chain.get(found.config.module.steps().len()).copied().unwrap_or(module);
+        let block = owner.providers.values().find(|block| {
+            block.provider.alias == found.config.alias
+                && owner.provider_address(&block.provider.name) == found.config.provider
+        });
+        used.extend(block.map(|block| block.span));
+    }
+    for child in module.children.values() {
+        chain.push(child);
+        visit(chain, used);
+        chain.pop();
+    }
+}
+
+/// Returns the local names of the provider configurations that the module's blocks use, explicitly or implicitly.
+fn named(module: &Module) -> HashSet<LocalProvider> {
+    let mut all = HashSet::new();
+    // A module may have thousands of resources of few types, so the implied name is computed once for each type.
+    let mut types: HashSet<&Name> = HashSet::new();
+    for resource in module.resources.values() {
+        match &resource.provider {
+            Some(written) if !all.contains(&written.provider) => drop(all.insert(written.provider.clone())),
+            None if types.insert(&resource.address.type_name) => drop(all.insert(resource.local_provider())),
+            _ => {}
+        }
+    }
+    all.extend(module.actions.values().map(|action| action.local_provider()));
+    for import in &module.imports {
+        let implied = || LocalProvider::default_of(implied_provider(&import.to.resource.type_name));
+        all.insert(import.provider.as_ref().map_or_else(implied, |written| written.provider.clone()));
+    }
+    all
 }

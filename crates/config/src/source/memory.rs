@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::path::normalize;
+use super::normalize;
 use super::{Entry, Files};
 
 /// In-memory files by path, relative to the root module's directory.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_value::{Marks, Value, convert::ConversionError};
 
-use super::input::Origin;
+use super::read::Origin;
 use crate::model::Variable;
 
 /// Reason why a value cannot be assigned to a variable.

@@ -9,8 +9,8 @@ use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Sources, Span};
 use groma_value::Value;
 use indexmap::IndexMap;
 
-use super::input::{Given, InputValue, Origin};
 use super::read;
+use super::read::{Given, InputValue, Origin};
 use crate::model::Variable;
 use crate::options::{VariableOption, VariableSources};
 use crate::source::Files;

@@ -7,10 +7,9 @@
 
 mod accept;
 mod collect;
-mod input;
 mod read;
 
 pub use crate::options::{VariableOption, VariableSources};
 pub use accept::{Unsuitable, missing};
 pub use collect::{check_options, collect, settings_file};
-pub use input::{InputValue, Origin};
+pub use read::{InputValue, Origin};

@@ -1,16 +1,15 @@
 //! Parsing of variables files and of values given as text.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use groma_address::Name;
-use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources, io_reason};
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources, Span, io_reason};
 use groma_hcl::{Attribute, parse_expression, parse_file, parse_json_file};
 use groma_lang::evaluate_constant;
 use groma_value::{Type, Value};
 
-use super::input::{Given, InputValue, Origin};
 use crate::decode::{Unparsed, constant_text};
 use crate::model::Variable;
 use crate::source::display;
@@ -107,4 +106,54 @@ fn without_text(problem: Diagnostic, variable: &Variable) -> Diagnostic {
         variable.name
     );
     Diagnostic::error(problem.summary, detail).at(variable.span)
+}
+
+/// The source of a variable's value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// An environment variable `TF_VAR_…`.
+    Environment,
+    /// A variables file that is loaded automatically, by path.
+    AutoFile(String),
+    /// A variables file of the `-var-file` option, by path.
+    NamedFile(String),
+    /// The `-var` option.
+    CommandLine,
+}
+
+/// A value for a variable, not yet converted to the variable's type.
+#[derive(Clone, Debug)]
+pub struct InputValue {
+    /// The value as given.
+    pub value: Value,
+    /// The source of the value.
+    pub origin: Origin,
+    /// Span of the value if it is in a file.
+    pub span: Span,
+}
+
+/// A value from one source with its problems, which are reported only if no later source overrides the value.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) value: InputValue,
+    /// Problems of the value's text.
+    pub(super) problems: Diagnostics,
+}
+
+impl Origin {
+    /// Describes the source in the middle of a sentence.
+    pub(super) fn describe(&self, name: &Name) -> impl fmt::Display + '_ {
+        struct Described<'a>(&'a Origin, Name);
+        impl fmt::Display for Described<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let name = &self.1;
+                match self.0 {
+                    Origin::Environment => write!(f, "the environment variable TF_VAR_{name}"),
+                    Origin::AutoFile(path) | Origin::NamedFile(path) => write!(f, "the file {path:?}"),
+                    Origin::CommandLine => write!(f, "-var=\"{name}=...\""),
+                }
+            }
+        }
+        Described(self, Name::clone(name))
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use reqwest::Url;
 
-use super::error::FetchError;
+use super::FetchError;
 
 /// Query arguments that select a version or a part, and never hold secrets.
 const HARMLESS: [&str; 9] = ["ref", "depth", "archive", "checksum", "filename", "tag", "digest", "region", "version"];

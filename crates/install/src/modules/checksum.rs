@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use reqwest::Url;
 use sha2::Digest;
 
-use super::error::FetchError;
+use super::FetchError;
 use crate::hex;
 use crate::http::Http;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use groma_config::version::Constraints;
 use groma_config::{ModuleSource, Package, RegistryModule};
 
-use super::error::FetchError;
+use super::FetchError;
 use super::fetch::{Fetcher, copy_folder};
 use super::{address, registry};
 use crate::discovery::Discovery;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use groma_config::Package;
 
-use super::error::FetchError;
+use super::FetchError;
 use super::objects::Object;
 use super::{address, git, objects, web};
 use crate::archive::{Archive, Limits, Links};

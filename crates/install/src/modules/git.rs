@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use groma_private_file::PrivateFile;
 use reqwest::Url;
 
+use super::FetchError;
 use super::address::shown;
-use super::error::FetchError;
 
 /// The Git options in the query of a module source address.
 #[derive(Debug, Default)]

@@ -11,8 +11,8 @@ use groma_config::{
 use groma_diagnostics::{Diagnostic, Span};
 use tokio::runtime::Runtime;
 
+use super::FetchError;
 use super::address::shown;
-use super::error::FetchError;
 use super::fetch::Fetcher;
 use super::{address, registry};
 use crate::discovery::Discovery;

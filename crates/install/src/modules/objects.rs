@@ -7,8 +7,8 @@ use groma_cloud::aws::{AwsClient, AwsError, AwsKeys, AwsService};
 use groma_cloud::google::GoogleCredentials;
 use reqwest::Url;
 
+use super::FetchError;
 use super::address::{shown, take};
-use super::error::FetchError;
 use crate::archive::{Archive, Limits, Links};
 use crate::credentials::Stores;
 use crate::discovery::Discovery;

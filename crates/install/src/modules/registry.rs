@@ -6,7 +6,7 @@ use groma_diagnostics::json_reason;
 use reqwest::{StatusCode, Url};
 use serde::Deserialize;
 
-use super::error::FetchError;
+use super::FetchError;
 use super::web::relative_to;
 use crate::discovery::{Discovery, allows};
 use crate::http::Response;

@@ -7,9 +7,9 @@ use std::path::Path;
 use groma_config::Package;
 use reqwest::Url;
 
+use super::FetchError;
 use super::address::{shown, take};
 use super::checksum;
-use super::error::FetchError;
 use super::objects::Object;
 use crate::archive::{Archive, Limits, Links};
 use crate::http::Http;

@@ -7,7 +7,6 @@ mod read;
 mod scan;
 mod simple;
 mod stored;
-mod text;
 mod types;
 mod write;
 

@@ -1,7 +1,7 @@
 //! Types as JSON: `"string"`, `["list","string"]`, `["object",{"a":"bool"},["a"]]`.
 
 use super::scan::{Scanner, Token, text};
-use super::text::write_string;
+use super::write::write_string;
 use crate::Name;
 use crate::codec::{CodecError, Outcome};
 use crate::text::normalized;

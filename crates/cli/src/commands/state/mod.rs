@@ -1,8 +1,6 @@
 //! `state`: inspects and changes the state without touching real objects.
 
 mod changing;
-mod identities;
-mod list;
 mod mv;
 mod pull;
 mod push;
@@ -17,8 +15,8 @@ use crate::arguments::State;
 
 pub(super) fn run(context: &mut Context, arguments: &State) -> Outcome {
     match arguments {
-        State::Identities(arguments) => identities::run(context, arguments),
-        State::List(arguments) => list::run(context, arguments),
+        State::Identities(arguments) => reading::identities(context, arguments),
+        State::List(arguments) => reading::list(context, arguments),
         State::Mv(arguments) => mv::run(context, arguments),
         State::Pull(arguments) => pull::run(context, arguments),
         State::Push(arguments) => push::run(context, arguments),

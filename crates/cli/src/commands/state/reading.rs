@@ -1,5 +1,6 @@
 //! Reads a state, and selects its instances by address and ID.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use groma_address::Target;
@@ -11,6 +12,9 @@ use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::operation::read_state_unlocked;
 use super::super::outcome::fail;
+use crate::arguments::{Flag, StateIdentities, StateList};
+use crate::commands::outcome::Outcome;
+use crate::views::json::Message;
 
 /// Reads the existing state, without its lock.
 pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, Diagnostics> {
@@ -97,4 +101,50 @@ fn unknown(target: &Target) -> Diagnostics {
             "The current state contains no {what} {target}. If it was recently added to the configuration, run apply first."
         ),
     )
+}
+
+pub(super) fn list(context: &mut Context, arguments: &StateList) -> Outcome {
+    context.configure_view(&arguments.common.view);
+    context.configure_json(&arguments.json)?;
+    let state = read(context, arguments.state.as_deref())?;
+    let addresses: Vec<String> = chosen(&state, &arguments.addresses, arguments.id.as_deref())?
+        .iter()
+        .map(|view| view.address().to_string())
+        .collect();
+    for stream in context.json_streams() {
+        addresses.iter().for_each(|address| stream.send(Message::new("resource_address", address)));
+    }
+    if context.messages().is_none() {
+        context.streams.print(&addresses.iter().map(|address| format!("{address}\n")).collect::<String>());
+    }
+    Ok(0)
+}
+
+pub(super) fn identities(context: &mut Context, arguments: &StateIdentities) -> Outcome {
+    let list = &arguments.list;
+    context.configure_view(&list.common.view);
+    if !list.json.json.is_some_and(Flag::is_on) {
+        return Err(fail(
+            &format!("The `{} state identities` command requires the `-json` flag", context.wording.command),
+            "The identities are only available as JSON. Add -json.",
+        ));
+    }
+    let state = read(context, list.state.as_deref())?;
+    let mut identities: BTreeMap<String, serde_json::Value> = BTreeMap::new();
+    for view in chosen(&state, &list.addresses, list.id.as_deref())? {
+        let identity = view.record.current.as_ref().and_then(|object| object.identity.as_ref());
+        let json = identity.and_then(|identity| identity.json.as_ref());
+        // The identity is stored as the provider's JSON, so it is printed without a schema.
+        match json.and_then(|json| serde_json::from_str(json.as_str()).ok()) {
+            // Objects without an identity are omitted.
+            None | Some(serde_json::Value::Null) => {}
+            Some(value) => {
+                identities.insert(view.address().to_string(), value);
+            }
+        }
+    }
+    // Sorted by address, as a map in Go's JSON output.
+    let text = serde_json::to_string_pretty(&identities).unwrap_or_else(|_| "{}".to_owned());
+    context.streams.print_document(&format!("{text}\n"));
+    Ok(0)
 }

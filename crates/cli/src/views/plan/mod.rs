@@ -2,7 +2,6 @@
 
 mod deferred;
 mod resource;
-mod summary;
 mod text;
 
 pub use text::{Generated, PlanText, Reader};

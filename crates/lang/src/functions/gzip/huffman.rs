@@ -1,6 +1,6 @@
 //! Codes of few bits for what is frequent, of a limited length, as RFC 1951 orders them.
 
-use super::bits::Bits;
+use super::block::Bits;
 
 /// The code of a symbol, in the order in which its bits are written. A symbol that does not occur has a width of 0.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]

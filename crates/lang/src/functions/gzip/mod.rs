@@ -5,7 +5,6 @@
 //! gives, which is that of Go at its default level. `matching` splits the text into blocks of literals and repetitions,
 //! `block` writes each in its shortest form, with the codes of `huffman`, which `widths` tells.
 
-mod bits;
 mod block;
 mod huffman;
 mod matching;
@@ -13,7 +12,7 @@ mod matching;
 mod tests;
 mod widths;
 
-use bits::Bits;
+use block::Bits;
 use matching::Matcher;
 
 /// Gzip, packed with deflate; no flags, no time, ordinary effort, unknown system.

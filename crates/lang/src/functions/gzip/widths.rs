@@ -1,6 +1,6 @@
 //! The widths of a block's codes, as they are written at its beginning: shortened, and coded themselves.
 
-use super::bits::Bits;
+use super::block::Bits;
 use super::huffman::Codes;
 
 /// Symbols below are widths; this one repeats the last width three to six times.

@@ -1,7 +1,5 @@
 //! YAML documents as values, and values as YAML documents, as Terraform reads and writes them.
 
-mod characters;
-mod error;
 mod input;
 mod read;
 mod scalar;

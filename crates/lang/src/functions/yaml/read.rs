@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use groma_value::{Kind, Name, Value};
 use saphyr_parser::{Event as ParserEvent, Parser, ScalarStyle, Span, Tag};
 
-use super::characters::may_be_read;
-use super::error::{YamlError, YamlProblem};
 use super::input::Document;
+use super::input::may_be_read;
+use super::input::{YamlError, YamlProblem};
 use super::scalar::{Style, resolve};
 
 /// Maximal number of nodes of a document after its aliases are expanded.

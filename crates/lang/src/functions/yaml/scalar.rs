@@ -3,7 +3,7 @@
 use groma_value::convert::convert;
 use groma_value::{Number, Type, Value};
 
-use super::error::YamlProblem;
+use super::input::YamlProblem;
 use crate::functions::encoding::decoded;
 use crate::functions::timestamp::Timestamp;
 

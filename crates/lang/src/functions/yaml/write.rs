@@ -2,7 +2,7 @@
 
 use groma_value::{Kind, Name, Value, json};
 
-use super::characters::{BREAKS, ENDS_OF_LINES, escape, is_printable, numbered};
+use super::input::{BREAKS, ENDS_OF_LINES, escape, is_printable, numbered};
 
 /// The column from which a space in a quoted string becomes a line break.
 const WIDTH: usize = 80;
