@@ -36,7 +36,7 @@ pub struct Inputs<'a> {
     /// The kind of plan.
     pub mode: Mode,
     /// Whether the plan includes a node; a plan with targets leaves others out.
-    pub looks_at: &'a dyn Fn(ModuleIndex, NodeIndex) -> bool,
+    pub is_included: &'a dyn Fn(ModuleIndex, NodeIndex) -> bool,
     /// Whether objects of an instance that outlive the changes of their users stay: a plan with targets may leave users out.
     pub keeps: &'a dyn Fn(&ResourceInstance) -> bool,
 }
@@ -46,7 +46,7 @@ pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
     let mut builder = Builder::new(inputs);
     for visit in inputs.order {
         // Nodes outside of the target set are not evaluated by apply either.
-        if (inputs.looks_at)(inputs.world.module(visit.module).of, visit.node) {
+        if (inputs.is_included)(inputs.world.module(visit.module).of, visit.node) {
             builder.node_ref(*visit);
         }
     }

@@ -186,9 +186,8 @@ fn defer_read(
     let after = planned_unknown(&template.schema.block, &config);
     settle(&mut planner.world, instance, after.clone());
     // The stored result is outdated, and without it references cannot use it by mistake.
-    // What it was is no longer what it is.
     planner.state.remove(&address, None);
-    // Who only looks leaves nothing to be read.
+    // A refresh-only plan has no actions, not even reads.
     if planner.inputs.mode() != Mode::RefreshOnly {
         plan_read(&planner.moves, &mut planner.plan, instance, address.clone(), template, after.clone(), reason);
     }

@@ -168,8 +168,8 @@ fn orphaned_object(
         Prevention::None
     };
     let purpose = match planner.inputs.mode() {
-        Mode::RefreshOnly => Purpose::Look,
-        Mode::Normal if forget => Purpose::Look,
+        Mode::RefreshOnly => Purpose::Refresh,
+        Mode::Normal if forget => Purpose::Refresh,
         Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
     };
     let orphan = OrphanedObject {
