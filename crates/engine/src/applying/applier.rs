@@ -138,7 +138,7 @@ impl<'a> Applier<'a> {
             return;
         }
         // Imports are in the journal before anything else changes, so that a killed run does not import again.
-        if !self.take_over() {
+        if !self.record_imports() {
             return;
         }
         loop {
@@ -173,10 +173,10 @@ impl<'a> Applier<'a> {
     }
 
     /// Writes objects that were imported while planning to the journal, before anything else happens to them.
-    fn take_over(&mut self) -> bool {
+    fn record_imports(&mut self) -> bool {
         for change in self.inputs.changes() {
             let Some(importing) = &change.importing else { continue };
-            match self.recording.take_over(change) {
+            match self.recording.record_import(change) {
                 Ok(false) => {}
                 Ok(true) => self.inputs.session().hooks.imported(&change.address, importing),
                 Err(problem) => {
@@ -192,7 +192,7 @@ impl<'a> Applier<'a> {
     fn next_step(&mut self) -> Option<u32> {
         // Peeks first, because a step that has to wait must stay the first ready one.
         let step = self.steps.first_ready()?;
-        // Its object becomes a deposed one before the conversation: that must not happen for one that may never begin.
+        // The old object is deposed before the provider call, so this must wait until the call is sure to start.
         let waits = matches!(self.steps.step(step), Step::Create(change) if changes::deposes(&self.inputs, change));
         if waits && !self.calls.has_turn() {
             return None;

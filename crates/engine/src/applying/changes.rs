@@ -28,7 +28,7 @@ use crate::planning::{Ignore, ignored};
 use crate::provider_calls::Continuation;
 use crate::provisioning::{self, Provision};
 use crate::record::Circumstances;
-use crate::templates::{Fit, Template};
+use crate::templates::{Template, Validity};
 use crate::walk::Outcome;
 use crate::world::InstanceScope;
 
@@ -227,7 +227,7 @@ fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
     let address = applier.inputs.change(change).address.clone();
     // Only a block that was generated for an import has no instance in the configuration.
     let Some((module, resource, position)) = applier.inputs.instance(change) else {
-        return written(&applier.inputs, change);
+        return generated_block(&applier.inputs, change);
     };
     let index = applier.world.module(module).of;
     let template = applier.inputs.templates().resource(index, resource).cloned()?;
@@ -255,8 +255,8 @@ fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
     Some(Evaluated { template, span: block.body_start(), config: value, ignore })
 }
 
-/// A block that was written for an import while planning, which the configuration does not have yet.
-fn written(inputs: &Inputs<'_>, change: u32) -> Option<Evaluated> {
+/// Returns the evaluated form of a block that was generated for an import while planning. The configuration does not contain it yet.
+fn generated_block(inputs: &Inputs<'_>, change: u32) -> Option<Evaluated> {
     let planned = inputs.change(change);
     planned.importing.as_ref()?.generated.as_ref()?;
     let block = &planned.schema.block;
@@ -264,12 +264,12 @@ fn written(inputs: &Inputs<'_>, change: u32) -> Option<Evaluated> {
     let template = Template {
         schema: Arc::clone(&planned.schema),
         body: Arc::new(body),
-        fit: Fit::Fits,
+        validity: Validity::Valid,
         provider: Arc::clone(&planned.provider),
         key: None,
         meta: no_meta(),
     };
-    // Values that the provider computes are unknown at plan time and are not written.
+    // Values that the provider computes are unknown at plan time, and the generated block omits them.
     let config = generate::config_of(block, &planned.after).transform(|_, value| match value.is_known() {
         true => value,
         false => Value::null(value.ty().clone()),

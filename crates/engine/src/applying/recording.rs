@@ -67,8 +67,8 @@ impl Recording {
         self.state.object(address, deposed)
     }
 
-    /// Takes an object that was imported while planning into the journal; says whether there is one.
-    pub(super) fn take_over(&mut self, planned: &ResourceChange) -> Result<bool, Diagnostic> {
+    /// Writes an object that was imported while planning to the journal. Returns whether the prior state has it.
+    pub(super) fn record_import(&mut self, planned: &ResourceChange) -> Result<bool, Diagnostic> {
         let Some(record) = self.state.object(&planned.address, None) else { return Ok(false) };
         let outcome = Outcome::Present(Arc::clone(record));
         self.recorder.finished(&planned.address, None, &planned.provider, None, outcome)?;

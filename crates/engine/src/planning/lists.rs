@@ -89,7 +89,7 @@ fn search(
         }
     };
     let is_repeated = resource.is_repeated();
-    let writing = (inputs.options().found == FoundObjects::Written).then(|| Writing {
+    let writing = (inputs.options().found == FoundObjects::Generated).then(|| Writing {
         provider: resource
             .provider
             .as_ref()
@@ -231,7 +231,7 @@ impl ListCall {
         let named = (&*self.address.resource.type_name, &*name);
         let provider = writing.provider.as_deref();
         let config = match &found.object {
-            Some(object) => generate::asked(&self.provider, &subject, object, diagnostics).await?,
+            Some(object) => generate::provider_config(&self.provider, &subject, object, diagnostics).await?,
             // Its provider has said why it is not there: the block is for people to fill in.
             None => Value::NULL,
         };

@@ -148,14 +148,14 @@ impl PlanCall {
         if let (Some(generating), Some(object)) = (&self.generating, &found.prior) {
             let name = (&*self.target.address.resource.type_name, &*self.target.address.resource.name);
             let provider = generating.provider.as_deref();
-            let asked = generate::asked(
+            let source = generate::provider_config(
                 &self.target.provider,
                 &self.target.subject(),
                 &object.value,
                 &mut findings.diagnostics,
             )
             .await;
-            let Some(object) = asked else {
+            let Some(object) = source else {
                 return PlanCallResult { diagnostics: findings.diagnostics, ..found };
             };
             found.generated = Some(generate::resource_text(name, provider, &self.target.schema.block, &object));

@@ -16,7 +16,7 @@ use crate::options::Deferral;
 use crate::provisioning::{self, Provisioners};
 use crate::repetition::{Arguments, expand_or_defer};
 use crate::static_references;
-use crate::templates::{Fit, Template};
+use crate::templates::{Template, Validity};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
 
@@ -55,7 +55,7 @@ impl Validator<'_> {
         // These arguments may refer to "self", which exists only now.
         of_object(&mut self.evaluation, resource, &instance, &scope.with_self(&object));
         // The provider must get only values that conform to its schema.
-        if failed || template.fit == Fit::Wrong {
+        if failed || template.validity == Validity::Invalid {
             return Outcome::Failed;
         }
         self.asked_provider(resource, &template, &instance, &value).await
