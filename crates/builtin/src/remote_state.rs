@@ -1,5 +1,5 @@
-//! `terraform_remote_state`: the outputs of another configuration, read from its backend. Nothing is ever written
-//! there.
+//! `terraform_remote_state`: reads the outputs of another configuration from its backend, without a lock. It never writes there, not
+//! even a missing workspace or table.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -207,7 +207,7 @@ impl ApplyCall {
             Operation::Create | Operation::Update => {
                 // The ignored arguments are taken from the object as it is now, not as it was planned (PL-20).
                 let config = ignore_changes(&self.target.schema.block, &self.ignore, &prior.value, self.config.clone());
-                let planned = match self.placement(&config) {
+                let planned = match self.final_initial_plan(&config) {
                     Some(planned) => planned,
                     None => self.plan_again(prior, &config, diagnostics).await?,
                 };
@@ -228,8 +228,8 @@ impl ApplyCall {
         }
     }
 
-    /// The plan to create an object, where asking for it again could give nothing else.
-    fn placement(&self, config: &Value) -> Option<Planned> {
+    /// Returns the initial plan of a creation if it is already the final one, so that the second plan call can be skipped.
+    fn final_initial_plan(&self, config: &Value) -> Option<Planned> {
         let is_final = self.operation == Operation::Create
             && self.target.provider.is_final(&self.target.subject(), config, &self.initial);
         is_final.then(|| Planned {
@@ -242,7 +242,7 @@ impl ApplyCall {
         })
     }
 
-    /// The final plan, held against the initial one (LC-06, LC-10, LC-11).
+    /// Plans again with known values, and compares the final plan with the initial one (LC-06, LC-10, LC-11).
     async fn plan_again(&self, prior: &Object, config: &Value, diagnostics: &mut Diagnostics) -> Option<Planned> {
         let problems = self.target.provider.validate(&self.target.subject(), config).await;
         let invalid = problems.has_errors();
@@ -290,7 +290,7 @@ impl ApplyCall {
         encoded.map(Into::into).unwrap_or_default()
     }
 
-    /// Returns what the journal must hold before the provider is called.
+    /// Returns the journal's record of the call, written before the provider is called.
     fn begin(&self, planned: &Planned, config: &Value) -> Begin {
         Begin {
             address: self.target.address.clone(),
@@ -305,10 +305,10 @@ impl ApplyCall {
         }
     }
 
-    /// Returns the request that the next run repeats if this one is killed during the call; none where it would not.
+    /// Returns the request that the next run repeats if this one is killed during the call; `None` for a call that is not repeated.
     ///
-    /// A request with write-only or ephemeral values is never repeated: these values must not be on any disk (LC-29),
-    /// and without them the provider would make another object.
+    /// A request with write-only or ephemeral values is never repeated: these values must not be on any disk (LC-29), and without them
+    /// the provider would create another object.
     fn request(&self, planned: &Planned, config: &Value) -> Option<CreateRequest> {
         let is_repeatable = self.operation == Operation::Create
             && self.target.provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);

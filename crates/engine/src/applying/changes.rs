@@ -24,7 +24,7 @@ use crate::cancel::Cancellation;
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::generate;
 use crate::hooks::{Hooks, Operation, Subject};
-use crate::planning::{Ignore, ignored};
+use crate::planning::{Ignore, evaluate_ignore_changes};
 use crate::provider_calls::Continuation;
 use crate::provisioning::{self, Provision};
 use crate::record::Circumstances;
@@ -247,7 +247,7 @@ fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
         applier.evaluation.diagnostics.push(problem);
         return None;
     }
-    let ignore = ignored(&mut applier.evaluation, &lifecycle.ignore_changes, &scope);
+    let ignore = evaluate_ignore_changes(&mut applier.evaluation, &lifecycle.ignore_changes, &scope);
     // The argument `destroy` may become known only now; the record keeps it for a run without the block.
     if applier.evaluation.truth(lifecycle.destroy.as_ref(), &scope) == Some(false) {
         applier.recording.keep(change);

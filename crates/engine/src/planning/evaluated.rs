@@ -14,7 +14,7 @@ use groma_value::Value;
 use super::deferral;
 use super::event::Instance;
 use super::expand;
-use super::ignore::{Ignore, ignored};
+use super::ignore::{Ignore, evaluate_ignore_changes};
 use super::inputs::Inputs;
 use super::managed;
 use super::plan_call::{Disposal, Prevention};
@@ -122,7 +122,7 @@ pub(super) fn evaluate_instance(
     let prevention = prevention(prevent, resource.header_span, evaluation, &scope);
     // An unknown value of `destroy` means the default; a later run will know better.
     let disposal = disposal(evaluation.truth(lifecycle.destroy.as_ref(), &scope));
-    let ignore = ignored(evaluation, &lifecycle.ignore_changes, &scope);
+    let ignore = evaluate_ignore_changes(evaluation, &lifecycle.ignore_changes, &scope);
     Some(Evaluated {
         // The dependents' wish counts as well, because a dependent created first needs its dependencies first (PL-11).
         config: value,

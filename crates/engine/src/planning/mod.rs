@@ -36,7 +36,7 @@ use groma_diagnostics::{Diagnostics, Severity};
 use groma_plan::{Mode, Plan};
 use groma_state::State;
 
-pub(crate) use ignore::{Ignore, ignore_changes, ignored};
+pub(crate) use ignore::{Ignore, evaluate_ignore_changes, ignore_changes};
 
 use crate::evaluation::Evaluation;
 use crate::hooks::Searched;
