@@ -98,15 +98,15 @@ pub use model::{Field, Maybe, Model};
 pub use modifier::PlanModifier;
 pub use private::PrivateData;
 pub use resource::{
-    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, NotYet,
+    CreateRequest, Deferral, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest,
     ObjectResponse, ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest, decode_stored,
 };
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;
-pub use stopping::{Stopping, Stops};
+pub use stopping::{StopSignal, StopSignals};
 pub use typed::{
-    Bundle, Call, Function, Invoked, Lease, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
-    ModelResource, ModelStateStore, Reading, Search, States,
+    ActionContext, Bundle, Call, Function, Lease, ListContext, ModelAction, ModelDataSource, ModelEphemeralResource,
+    ModelListResource, ModelResource, ModelStateStore, ReadContext, States,
 };
 
 pub use groma_framework_derive::Model;

@@ -75,16 +75,16 @@ pub fn attribute<T: Field>() -> Attribute {
         FieldShape::Plain(ty @ (Type::String | Type::Bool | Type::Dynamic)) => Attribute::new(ty),
         // A number can be too large for the field, an element null: better said of the configuration than of the
         // provider.
-        FieldShape::Plain(ty) => Attribute::new(ty).validator(Fits::<T>(PhantomData)),
+        FieldShape::Plain(ty) => Attribute::new(ty).validator(ModelValidator::<T>(PhantomData)),
         FieldShape::Object(attributes) => Attribute::nested(ObjectNesting::Single, attributes),
         FieldShape::Nested(nesting, attributes) => Attribute::nested(nesting, attributes),
     }
 }
 
 /// A validator that requires a value that the field can hold.
-struct Fits<T>(PhantomData<fn() -> T>);
+struct ModelValidator<T>(PhantomData<fn() -> T>);
 
-impl<T: Field> Validator for Fits<T> {
+impl<T: Field> Validator for ModelValidator<T> {
     fn description(&self) -> String {
         "must be a value that the provider can work with".to_owned()
     }
