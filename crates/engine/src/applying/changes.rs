@@ -32,7 +32,7 @@ use crate::templates::{Template, Validity};
 use crate::walk::Outcome;
 use crate::world::InstanceScope;
 
-/// A block evaluated for one change.
+/// The evaluated block of a changed object.
 struct Evaluated {
     template: Arc<Template>,
     span: Span,
@@ -40,7 +40,7 @@ struct Evaluated {
     ignore: Ignore,
 }
 
-/// A change that is to be carried out.
+/// A change to apply, with the provisioners that precede it.
 struct PendingChange {
     change: u32,
     operation: Operation,
@@ -63,12 +63,12 @@ impl PendingChange {
         // Destroy-time provisioners that fail keep the object: the deletion was not requested yet.
         let done = if problems.has_errors() {
             let end = CallEnd::Known;
-            ApplyCallResult { applied: None, beginning: Beginning::Told, started: None, end, diagnostics: problems }
+            ApplyCallResult { applied: None, beginning: Beginning::Reported, started: None, end, diagnostics: problems }
         } else {
             call.run().await
         };
         let started = done.started.unwrap_or(started);
-        // Taken here: the walk may be busy before it takes the event in.
+        // Measured here: the walk may be busy before it processes the event.
         let elapsed = started.elapsed();
         ChangeEvent { change, deposed, operation, before, started, elapsed, done }
     }

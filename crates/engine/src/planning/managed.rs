@@ -57,7 +57,7 @@ async fn start_managed(
     let importing = if many { None } else { planner.imports.take(&address, &planner.state) };
     let left = deferral::deferral(planner, instance, &address, &template);
     if let Some(reason) = left.filter(|_| planner.managers.is_unready(&template.provider)) {
-        return deferral::leave_instance(planner, instance, address, &template, reason);
+        return deferral::defer_instance(planner, instance, address, &template, reason);
     }
     let Some(provider) = configured(planner, &template, instance) else { return };
     let (purpose, evaluated) =

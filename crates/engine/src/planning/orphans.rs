@@ -153,7 +153,7 @@ fn orphaned_object(
     let forget = is_forgotten(&planner.inputs, address);
     let left = planner.managers.deferral_reason(&config).filter(|_| !forget);
     if let Some(reason) = left.filter(|_| planner.managers.is_unready(&config)) {
-        leave_orphan(planner, address.clone(), deposed, config, reason);
+        defer_orphan(planner, address.clone(), deposed, config, reason);
         return None;
     }
     let (provider, schema) = manager_of_orphan(planner, address, &config)?;
@@ -216,7 +216,7 @@ fn manager_of_orphan(
 }
 
 /// Leaves an object to a later run whose provider cannot even be asked.
-fn leave_orphan(
+fn defer_orphan(
     planner: &mut Planner<'_>,
     address: ResourceInstance,
     deposed: Option<DeposedKey>,
@@ -240,7 +240,7 @@ fn leave_orphan(
         outcome: Outcome::Deferred,
         importing: None,
     };
-    deferral::leave_unasked(planner, &subject, &config_value, reason);
+    deferral::defer_without_call(planner, &subject, &config_value, reason);
 }
 
 /// Returns the treatment of an orphan: by its block if there is one, by a `removed` block,
