@@ -2,9 +2,9 @@
 //!
 //! A provider author writes a [`Definition`] (the provider), a [`Resource`] for each resource type and a [`DataSource`]
 //! for each data source, with schemas from a [`SchemaBuilder`]; a [`Server`] makes a provider of them that the engine,
-//! or a plugin server, can use. Objects are dynamic values of the schema's type. The framework applies defaults, leaves
-//! open what may change, runs plan modifiers, keeps the author's form of values that mean the same, checks its own
-//! results before the engine does, and turns panics into errors.
+//! or a plugin server, can use. Objects are dynamic values of the schema's type. The framework applies defaults, plans unknown values for
+//! computed attributes, runs plan modifiers, keeps the prior form of equivalent values, checks plans and results against the contract
+//! before the engine does, and turns panics into errors.
 //!
 //! ```
 //! use std::sync::Arc;

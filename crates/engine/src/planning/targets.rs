@@ -89,7 +89,7 @@ impl Included {
             with_them.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
         }
         let mut included = Self::with(TargetSet::Excludes { excludes: excludes.to_vec(), stays: with_them });
-        let every = resources(graph).chain(unwritten(graph));
+        let every = resources(graph).chain(undeclared_imports(graph));
         let open: Vec<_> = every
             .filter(|(_, address)| !included.target_set.leaves_out(address))
             .map(|(node_ref, _)| node_ref)
@@ -150,7 +150,8 @@ impl Included {
         let (open, addresses): (Vec<_>, HashSet<_>) = targeted.unzip();
         included.resources = addresses;
         // Imports without a block have no resource node, so their nodes are targets themselves.
-        let imports = unwritten(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
+        let imports =
+            undeclared_imports(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
         let all = open.iter().copied().chain(imports.map(|(node_ref, _)| node_ref)).collect();
         included.close(graph, Triggers::Part, all);
         // Of what is aimed at only what is named is meant, whatever else depends on it: one module instance is not all of them.
@@ -365,7 +366,7 @@ fn resources(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeInd
 }
 
 /// The import blocks whose resources have no block, so that no resource leads to them.
-fn unwritten(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeIndex), ConfigResource)> {
+fn undeclared_imports(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeIndex), ConfigResource)> {
     let root = graph.module(ConfigGraph::ROOT);
     let imports = root.config.imports.iter().enumerate().filter(|(_, import)| is_missing(&root.config, import));
     imports.map(|(at, import)| ((ConfigGraph::ROOT, root.import(at)), import.to.clone()))

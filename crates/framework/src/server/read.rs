@@ -121,7 +121,7 @@ impl Server {
         })
     }
 
-    pub(super) fn take_over(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
+    pub(super) fn move_object(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
         let failed = |diagnostics| MoveResponse {
             target_state: Value::NULL,
             target_private: Private::default(),
