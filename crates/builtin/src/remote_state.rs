@@ -315,7 +315,7 @@ fn backend_problem(config: &Value, host: &Host) -> Option<ProviderDiagnostic> {
     // An unknown name is checked when the data source is read.
     let name = config.attribute("backend")?.unmark().0;
     let name = name.as_str()?;
-    // The peers' name for the local backend without the wrapper for remote runs.
+    // Terraform's and OpenTofu's name for the local backend without the wrapper for remote runs.
     let name = if name == "_local" { "local" } else { name };
     let Some(backend) = Backend::find(name, host) else {
         let names = Backend::names();
