@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use groma_address::ProviderAddress;
 use groma_cloud::Environment;
 use groma_encryption::{ArgumentValue, ArgumentValues, KeyServices, SERVICES};
-use groma_install::answers::{self, Asked};
+use groma_install::answers::{self, ResponseContext};
 use groma_install::http::Url;
 use groma_install::providers::{Location, PackageMeta, Platform};
 use groma_key_services::CloudKeyServices;
@@ -156,10 +156,10 @@ pub fn key_services(bytes: &[u8]) {
     let _ = service.recover(Some(&made.metadata));
 }
 
-fn asked() -> Option<&'static Asked> {
-    static ASKED: OnceLock<Option<Asked>> = OnceLock::new();
+fn asked() -> Option<&'static ResponseContext> {
+    static ASKED: OnceLock<Option<ResponseContext>> = OnceLock::new();
     let made = || {
-        Some(Asked {
+        Some(ResponseContext {
             url: Url::parse("https://registry.example.com/v1/providers/a/b/versions").ok()?,
             provider: ProviderAddress::default_for("example"),
             version: "1.2.3".parse().ok()?,

@@ -224,7 +224,7 @@ fn held_lock_advice(holder: Option<&LockInfo>) -> String {
     )
 }
 
-/// Returns the lines about the holder of a lock, in the layout of the peers.
+/// Returns the lines about the holder of a lock, in the layout of Terraform and OpenTofu.
 fn lock_block(info: &LockInfo) -> String {
     format!(
         "\n\nLock Info:\n  ID:        {}\n  Path:      {}\n  Operation: {}\n  Who:       {}\n  Version:   {}\n  Created:   {}\n  Info:      {}",

@@ -19,7 +19,7 @@ pub fn new_lock(request: &LockRequest) -> LockInfo {
     }
 }
 
-/// Returns 16 random bytes as 8-4-4-4-12 hexadecimal digits, without the version bits of a UUID, like the peers.
+/// Returns 16 random bytes as 8-4-4-4-12 hexadecimal digits, without the version bits of a UUID, like Terraform and OpenTofu.
 fn lock_id() -> String {
     let mut bytes = [0; 16];
     // Without randomness from the system, the time still tells locks of different runs apart.
@@ -39,7 +39,7 @@ fn rfc3339(moment: UtcDateTime) -> String {
     moment.format(&Rfc3339).unwrap_or_default()
 }
 
-/// Returns a time of a lock info in the form in which the peers print it: `2026-11-28 00:51:41.383009111 +0000 UTC`.
+/// Returns a time of a lock info in the form in which Terraform and OpenTofu print it: `2026-11-28 00:51:41.383009111 +0000 UTC`.
 /// Text that is not a time is returned as it is.
 pub fn go_time(created: &str) -> String {
     let Ok(moment) = OffsetDateTime::parse(created, &Rfc3339) else { return created.to_owned() };

@@ -1,5 +1,5 @@
-//! `terraform_remote_state`: the outputs of another configuration, read from its backend. Nothing is ever written
-//! there.
+//! `terraform_remote_state`: reads the outputs of another configuration from its backend, without a lock. It never writes there, not
+//! even a missing workspace or table.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -315,7 +315,7 @@ fn backend_problem(config: &Value, host: &Host) -> Option<ProviderDiagnostic> {
     // An unknown name is checked when the data source is read.
     let name = config.attribute("backend")?.unmark().0;
     let name = name.as_str()?;
-    // The peers' name for the local backend without the wrapper for remote runs.
+    // Terraform's and OpenTofu's name for the local backend without the wrapper for remote runs.
     let name = if name == "_local" { "local" } else { name };
     let Some(backend) = Backend::find(name, host) else {
         let names = Backend::names();

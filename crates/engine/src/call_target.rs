@@ -8,7 +8,7 @@ use groma_provider::{BodyDecoder, Checked, ClientCapabilities, Schema, Subject};
 use groma_state::DeposedKey;
 use groma_value::{Type, Value};
 
-/// The object that a provider call is about, with the provider that is called.
+/// The subject of a provider call: the object, its schema and block, and the provider to call.
 pub(crate) struct CallTarget {
     pub(crate) address: ResourceInstance,
     /// Set for a deposed object of the instance.
@@ -17,11 +17,11 @@ pub(crate) struct CallTarget {
     pub(crate) provider: Arc<Checked>,
     /// The schema of the resource type.
     pub(crate) schema: Arc<Schema>,
-    /// The block, where there is one.
+    /// The body of its block; `None` for an object without a block.
     pub(crate) body: Option<Arc<BodyDecoder>>,
-    /// Where problems with the arguments as a whole are reported.
+    /// The location for diagnostics about the arguments as a whole.
     pub(crate) span: Span,
-    /// What the module tells the provider; null where it tells nothing.
+    /// The module's `provider_meta` value; null without such a block.
     pub(crate) meta: Value,
 }
 

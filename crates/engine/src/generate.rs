@@ -1,6 +1,7 @@
-//! Configuration made from objects: for imports that have no block yet, and for what searches find.
+//! Generated configuration: the resource blocks of `-generate-config-out` for imports without a block, and the blocks that `query`
+//! generates for found objects.
 //!
-//! What only the provider sets, what is deprecated and what is secret is not written.
+//! Computed and deprecated attributes are omitted; sensitive and write-only ones are written as null.
 
 use std::fmt::Write as _;
 
@@ -11,12 +12,12 @@ use groma_provider::{
 };
 use groma_value::{Kind, Value, json};
 
-/// The configuration that [`resource_text`] writes for an object: the object without what is not written.
+/// Returns the configuration value of the block that [`resource_text`] generates: the object without omitted attributes.
 pub(crate) fn config_of(block: &Block, object: &Value) -> Value {
     part(block, object, Level::Resource)
 }
 
-/// A block `resource "TYPE" "NAME"` for an object, without a line feed at its end. `provider` is the value of the argument
+/// Generates the block `resource "TYPE" "NAME"` for an object, without a line feed at its end. `provider` is the value of the argument
 /// of that name.
 pub(crate) fn resource_text(
     (type_name, name): (&str, &str),
@@ -33,7 +34,7 @@ pub(crate) fn resource_text(
     groma_hcl::format(&text).trim_end().to_owned()
 }
 
-/// A block `import` for an object of a resource that was written, without a line feed at its end.
+/// Generates the `import` block for an object with a generated resource block, without a line feed at its end.
 pub(crate) fn import_text((type_name, name): (&str, &str), provider: Option<&str>, identity: &Value) -> String {
     let mut text = format!("import {{\nto = {type_name}.{name}\n");
     if let Some(provider) = provider {
@@ -45,8 +46,9 @@ pub(crate) fn import_text((type_name, name): (&str, &str), provider: Option<&str
     groma_hcl::format(&text).trim_end().to_owned()
 }
 
-/// The object that a configuration is written from: what the provider makes of it, where it wants a say. None after an error.
-pub(crate) async fn asked(
+/// Returns the object to generate configuration from: the answer of the provider's `GenerateResourceConfig` call if it supports that,
+/// else the object itself. `None` after an error.
+pub(crate) async fn provider_config(
     provider: &Checked,
     subject: &Subject<'_>,
     object: &Value,
@@ -67,19 +69,19 @@ enum Level {
 
 /// The treatment of an attribute in generated configuration.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Written {
-    Not,
-    /// Only that it is there.
-    Hidden,
+enum Treatment {
+    Omitted,
+    /// Written as null.
+    Null,
     Value,
 }
 
-fn written(name: &str, attribute: &Attribute, level: Level) -> Written {
+fn treatment(name: &str, attribute: &Attribute, level: Level) -> Treatment {
     let is_identifier = level == Level::Resource && name == "id" && attribute.usage() == Use::OptionalComputed;
     if attribute.usage() == Use::Computed || attribute.deprecation().is_some() || is_identifier {
-        return Written::Not;
+        return Treatment::Omitted;
     }
-    if attribute.is_sensitive() || attribute.is_write_only() { Written::Hidden } else { Written::Value }
+    if attribute.is_sensitive() || attribute.is_write_only() { Treatment::Null } else { Treatment::Value }
 }
 
 fn part(block: &Block, object: &Value, level: Level) -> Value {
@@ -88,7 +90,7 @@ fn part(block: &Block, object: &Value, level: Level) -> Value {
     let values = block.slots().iter().map(|slot| {
         let value = view.get(&slot.name).cloned().unwrap_or_else(|| Value::null(slot.item.ty()));
         match &slot.item {
-            Item::Attribute(attribute) if written(&slot.name, attribute, level) != Written::Value => {
+            Item::Attribute(attribute) if treatment(&slot.name, attribute, level) != Treatment::Value => {
                 Value::null(attribute.ty())
             }
             Item::Attribute(attribute) => match attribute.nested_type() {
@@ -166,14 +168,14 @@ fn inner(name: &str, label: Option<&Name>, block: &Block, object: &Value, out: &
 fn attributes(block: &Block, object: &Value, level: Level, out: &mut String) {
     let (object, _) = object.unmark();
     for (name, attribute) in block.attributes() {
-        let how = written(name, attribute, level);
+        let treatment = treatment(name, attribute, level);
         let found = object.as_object().and_then(|view| view.get(name));
-        if how == Written::Not || is_up_to_the_provider(attribute, found) {
+        if treatment == Treatment::Omitted || is_left_to_provider(attribute, found) {
             continue;
         }
         let _ = write!(out, "{name} = ");
-        match (how, found) {
-            (Written::Hidden, _) => {
+        match (treatment, found) {
+            (Treatment::Null, _) => {
                 out.push_str(if attribute.is_sensitive() { "null # sensitive" } else { "null" });
             }
             (_, Some(found)) => match attribute.kind() {
@@ -186,8 +188,8 @@ fn attributes(block: &Block, object: &Value, level: Level, out: &mut String) {
     }
 }
 
-/// Whether the object has nothing of what its provider chooses where nobody else does: null would be said by leaving it out.
-fn is_up_to_the_provider(attribute: &Attribute, found: Option<&Value>) -> bool {
+/// Whether an attribute can be omitted because it is null and the provider chooses its value if it is not configured.
+fn is_left_to_provider(attribute: &Attribute, found: Option<&Value>) -> bool {
     attribute.usage() == Use::OptionalComputed && found.is_none_or(Value::is_null)
 }
 
@@ -241,7 +243,7 @@ fn keyed<'v>(
     out.push('}');
 }
 
-/// A value as an expression.
+/// Appends a value as an expression, with JSON strings as calls of `jsonencode`.
 pub(crate) fn value(found: &Value, out: &mut String) {
     let (found, _) = found.unmark();
     match found.kind() {
@@ -262,7 +264,7 @@ pub(crate) fn value(found: &Value, out: &mut String) {
     }
 }
 
-/// A value in which texts are texts.
+/// Appends a value as an expression, with all strings as literals.
 fn plain(found: &Value, out: &mut String) {
     let (found, _) = found.unmark();
     match found.kind() {

@@ -1,15 +1,15 @@
-//! The identity that an import block gives: the attributes by which a provider knows an object.
+//! The `identity` argument of an import block, converted to the identity schema of the resource type.
 
 use groma_diagnostics::Diagnostic;
 use groma_provider::{IdentityImport, IdentitySchema};
 use groma_value::{Type, Value, convert};
 
-/// The identity in the shape of its schema, as far as it is known; attributes that are left out are null. Others than those of the schema are
-/// passed over, as wherever a value becomes an object of a given type.
+/// Converts a value to an identity schema. Missing optional attributes become null, and attributes outside of the schema are ignored, as
+/// in every conversion to an object type.
 ///
 /// # Errors
 ///
-/// It is null, of another type, or an attribute that it must have is missing.
+/// The value is null or not an object, an attribute has the wrong type, or a required attribute is missing.
 pub(crate) fn read_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, Diagnostic> {
     let (value, _) = value.unmark();
     if value.is_null() {
@@ -44,7 +44,7 @@ pub(crate) fn read_identity(value: &Value, schema: &IdentitySchema) -> Result<Va
     Ok(Value::object(attributes))
 }
 
-/// That an identity cannot be used as it is.
+/// Returns the error "Invalid import identity argument".
 pub(crate) fn unusable(detail: impl Into<String>) -> Diagnostic {
     Diagnostic::error("Invalid import identity argument", detail)
 }

@@ -1,4 +1,4 @@
-//! Moves to another resource type: the provider of the new type makes the object one of its own (LC-25, PL-23).
+//! Moves to another resource type: the provider of the new type converts the object with its `MoveResourceState` call (LC-25, PL-23).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::providers::Providers;
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
 
-/// Converts every object whose move changed its type. What cannot be converted is an error.
+/// Converts every object whose move changed its resource type. An object that its provider cannot convert is an error.
 pub(crate) async fn convert(
     prepared: &Prepared,
     providers: &mut Providers,
@@ -31,7 +31,7 @@ pub(crate) async fn convert(
     for (to, from) in found {
         match template_of(prepared, &to) {
             Some(template) => diagnostics.append(convert_one(providers, state, &to, &from, &template).await),
-            // Without a block nobody can convert it: it is what it was, and goes like other objects without a block.
+            // Without a block there is no provider to convert it, so the move is undone and the object is planned as an orphan.
             None => {
                 state.rename(&to, &from);
                 moves.previous.remove(&to);
@@ -87,7 +87,7 @@ async fn convert_one(
     match record::encode(&template.schema, &object, circumstances) {
         Ok(converted) => {
             state.remove(to, None);
-            // Which instance of its provider block manages it is found when it is planned.
+            // Planning determines the instance of its provider block.
             let manager = if owner.is_of_block(&template.provider) { &owner } else { &template.provider };
             state.insert(to, None, manager, Arc::new(converted));
         }

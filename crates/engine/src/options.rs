@@ -40,7 +40,7 @@ pub enum MissingResources {
     /// Missing resource blocks are errors.
     #[default]
     Refused,
-    /// A block is written from the object that is found.
+    /// A block is generated from the imported object: `-generate-config-out`.
     Generated,
 }
 
@@ -49,12 +49,12 @@ pub enum MissingResources {
 pub enum FoundObjects {
     /// Found objects are reported.
     #[default]
-    Told,
-    /// A configuration is written for each.
-    Written,
+    Reported,
+    /// A resource block and an import block are generated for each.
+    Generated,
 }
 
-/// An action, or one instance of it, that a person asks for.
+/// The action, or one instance of it, that `-invoke` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvokeTarget {
     /// The module instance it belongs to.

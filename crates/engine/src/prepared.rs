@@ -44,6 +44,7 @@ pub(crate) fn prepare(
     graph: Arc<config_graph::ConfigGraph>,
     bodies: Bodies,
 ) -> (Prepared, Diagnostics) {
-    let BoundBlocks { templates, meta_problems, diagnostics } = schema_binding::fit(session, &graph, providers, bodies);
+    let BoundBlocks { templates, meta_problems, diagnostics } =
+        schema_binding::bind(session, &graph, providers, bodies);
     (Prepared { graph, templates: Arc::new(templates), meta_problems }, diagnostics)
 }

@@ -59,8 +59,8 @@ impl<E> Ended<E> {
 /// Whether the providers were asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stopping {
-    Untold,
-    Told,
+    NotRequested,
+    Requested,
 }
 
 impl<E: Send + 'static> ProviderCalls<E> {
@@ -73,7 +73,7 @@ impl<E: Send + 'static> ProviderCalls<E> {
             turns: Arc::new(Semaphore::new(session.parallelism.min(Semaphore::MAX_PERMITS))),
             kept: None,
             cancellation: session.cancellation.clone(),
-            stopping: Stopping::Untold,
+            stopping: Stopping::NotRequested,
         }
     }
 
@@ -129,11 +129,10 @@ impl<E: Send + 'static> ProviderCalls<E> {
         self.in_flight.spawn_on(call, &(self.runtime)());
     }
 
-    /// Starts one in the turn of the conversation that ended last; it begins when the next is waited for, be the run to stop
-    /// or not.
+    /// Starts the continuation of the call that ended last, with its permit. It runs even if the run is to stop, from the next wait on.
     pub fn continue_with(&mut self, call: impl Future<Output = E> + Send + 'static) {
         let turn = self.kept.take();
-        debug_assert!(turn.is_some(), "what goes on has said so when it started");
+        debug_assert!(turn.is_some(), "a call with a continuation was started with Continuation::Further");
         let call = async move {
             let event = call.await;
             drop(turn);
@@ -155,12 +154,12 @@ impl<E: Send + 'static> ProviderCalls<E> {
                     }
                 }
                 () = self.cancellation.at_least(Stop::Now) => {
-                    // What they would still begin, nobody would take down.
+                    // Nobody would record the results of calls that still start.
                     self.in_flight = JoinSet::new();
                     return None;
                 }
-                () = self.cancellation.at_least(Stop::Gracefully), if self.stopping == Stopping::Untold => {
-                    self.stopping = Stopping::Told;
+                () = self.cancellation.at_least(Stop::Gracefully), if self.stopping == Stopping::NotRequested => {
+                    self.stopping = Stopping::Requested;
                     providers.stop();
                 }
             }
@@ -168,7 +167,7 @@ impl<E: Send + 'static> ProviderCalls<E> {
     }
 }
 
-/// A panic in a conversation is one of the run; nothing else ends it without an event, but that it never began.
+/// Returns the result of a call; `None` if it never started. A panic in a call continues here.
 fn came_to<E>(ended: Result<Option<Ended<E>>, JoinError>) -> Option<Ended<E>> {
     ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

@@ -1,4 +1,4 @@
-//! Giving providers their configuration: the same when planning and when applying.
+//! Configuration of providers, in plan and apply.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::templates::{ProviderTemplate, Templates};
 use crate::world::World;
 
-/// A provider that is being given its configuration.
+/// A provider that is being configured.
 pub struct Configuring {
     /// The address of the configuration.
     pub config: ProviderConfig,
@@ -28,7 +28,7 @@ pub struct Configuring {
     pub value: Value,
     /// Errors and warnings of configuring.
     pub diagnostics: Diagnostics,
-    /// The results of calls that an interrupted run had begun.
+    /// The results of recovered calls of an interrupted run.
     pub(crate) recovered: Vec<Recovered>,
     body: Arc<BodyDecoder>,
     recovering: Vec<(Begin, Arc<Schema>)>,
@@ -70,8 +70,8 @@ impl Configuring {
         self
     }
 
-    /// Checks the configuration and gives it to the provider.
-    pub async fn hold(mut self, terraform_version: String) -> Self {
+    /// Validates the configuration, configures the provider, and recovers its interrupted calls.
+    pub async fn configure(mut self, terraform_version: String) -> Self {
         let subject = ConfigSubject { address: &self.config, body: &self.body };
         self.diagnostics.append(self.provider.validate_provider_config(&subject, &self.value).await);
         if !self.diagnostics.has_errors() {
@@ -88,9 +88,9 @@ impl Configuring {
     }
 }
 
-/// Holds the conversations with the instances of one block, as many at once as may go on.
+/// Configures the instances of one provider block, at most `at_once` at a time.
 pub async fn configure_all(configuring: Vec<Configuring>, at_once: usize, version: String) -> Vec<Configuring> {
-    let calls = configuring.into_iter().map(|one| one.hold(version.clone()));
+    let calls = configuring.into_iter().map(|one| one.configure(version.clone()));
     stream::iter(calls).buffered(at_once.max(1)).collect().await
 }
 
@@ -137,7 +137,7 @@ pub async fn configure_empty(
         }
         match begin_empty(providers, config) {
             Ok(configuring) => {
-                let configured = configuring.recovering(recovery).hold(session.terraform_version.clone()).await;
+                let configured = configuring.recovering(recovery).configure(session.terraform_version.clone()).await;
                 let failed = configured.diagnostics.has_errors();
                 if failed {
                     diagnostics.push(needs_block(&configured.config));

@@ -1,4 +1,4 @@
-//! One conversation about a data source or an ephemeral resource, the same while planning and while applying.
+//! The provider calls that read a data source or open an ephemeral resource, in plan and apply.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,15 +21,15 @@ pub(crate) struct ReadCall {
     pub(crate) body: Arc<BodyDecoder>,
     pub(crate) span: Span,
     pub(crate) config: Value,
-    /// What the module tells the provider; null where it tells nothing.
+    /// The module's `provider_meta` value; null without such a block.
     pub(crate) meta: Value,
-    /// Whether the provider may leave it to a later run.
+    /// Whether the provider may defer the read to a later run.
     pub(crate) deferral: Deferral,
     /// The receiver of progress reports about renewal.
     pub(crate) hooks: Arc<dyn Hooks>,
 }
 
-/// What came of it.
+/// The result of a read.
 pub(crate) struct ReadResult {
     pub(crate) address: ResourceInstance,
     pub(crate) config: Value,

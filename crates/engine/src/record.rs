@@ -8,7 +8,7 @@ use groma_provider::{Checked, Private, RawState, Schema, StoredIdentity, StoredS
 use groma_state::{AttributesJson, Dependencies, Identity, ObjectRecord, ObjectStatus};
 use groma_value::{CodecError, Marks, Path, PathMarks, Value, json};
 
-/// An object that is to be recorded.
+/// An object to record, as a provider returned it.
 #[derive(Clone, Debug)]
 pub struct Object {
     /// Its value, wholly known; sensitive parts are marked.
@@ -22,13 +22,13 @@ pub struct Object {
 /// The metadata that is recorded with an object.
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
-    /// Whether it has to be replaced.
+    /// Whether the object is tainted.
     pub status: ObjectStatus,
     /// The recorded dependencies of the object.
     pub dependencies: Dependencies,
     /// Whether its replacement is created first.
     pub create_before_destroy: bool,
-    /// Whether its block says that it is not to be destroyed.
+    /// Whether the object has `destroy = false`.
     pub is_kept: bool,
 }
 
@@ -44,17 +44,16 @@ impl Circumstances {
     }
 }
 
-/// The record of an object.
+/// Encodes an object as the record that the state and the journal store.
 ///
 /// # Errors
 ///
-/// The value does not fit the schema or is not wholly known: a bug of ours, since answers of providers are checked.
+/// The value does not match the schema or is not wholly known. This is a bug in Groma, because `Checked` verifies responses.
 pub fn encode(schema: &Schema, object: &Object, circumstances: Circumstances) -> Result<ObjectRecord, CodecError> {
     encode_by(&mut String::with_capacity(512), schema, object, circumstances)
 }
 
-/// Encodes an object into a record, with `text` as a reusable buffer. Threads that
-/// allocate for each record contend for the allocator.
+/// Encodes an object like [`encode`], with `text` as a reusable buffer: threads that allocate for each record contend for the allocator.
 pub fn encode_by(
     text: &mut String,
     schema: &Schema,
@@ -89,7 +88,7 @@ pub fn encode_by(
     .kept(circumstances.is_kept))
 }
 
-/// Whether a record has `identity` already, in the shape of today (LC-31); nothing to say about it leaves it as it is.
+/// Whether a record needs no new identity: it has `identity` with the current schema version, or there is none (LC-31).
 pub fn keeps_identity(schema: &Schema, record: &ObjectRecord, identity: Option<&Value>) -> bool {
     let (Some(identity), Some(of)) = (identity.filter(|identity| !identity.is_null()), &schema.identity) else {
         return true;
@@ -108,7 +107,7 @@ fn sensitive_paths(marks: &PathMarks) -> Vec<Path> {
     paths
 }
 
-/// The object of a record as it was written, without asking its provider; none where it does not fit the schema.
+/// Decodes the object of a record without a provider call; `None` if it does not match the current schema.
 pub fn decode(schema: &Schema, record: &ObjectRecord) -> Option<Value> {
     let value = record.decode(schema.block.implied_type()).ok()?;
     Some(remember_marks(value, record))
@@ -122,7 +121,7 @@ pub fn raw_state(record: &ObjectRecord) -> RawState {
     }
 }
 
-/// `value` with the marks that a record remembers.
+/// Returns `value` with the sensitive marks of a record.
 pub fn remember_marks(value: Value, record: &ObjectRecord) -> Value {
     if value.is_null() || record.sensitive_attributes.is_empty() {
         return value;
@@ -131,7 +130,7 @@ pub fn remember_marks(value: Value, record: &ObjectRecord) -> Value {
     value.mark_paths(&marks)
 }
 
-/// A recorded object in today's shape, with the marks that the record remembers (LC-19).
+/// Returns the recorded object, upgraded by its provider to the current schema version, with its sensitive marks (LC-19).
 pub async fn recall(
     provider: &Checked,
     subject: &Subject<'_>,
@@ -154,7 +153,7 @@ pub async fn recall(
     Some(Object { value, private: Arc::clone(&record.private), identity })
 }
 
-/// That the object of an instance could not be encoded.
+/// Returns the error that an object could not be encoded.
 pub fn unrecordable(address: &ResourceInstance, problem: &CodecError) -> Diagnostic {
     let detail = format!(
         "The object of {address} cannot be written to the state: {problem}. This is a bug in Groma; please report it."

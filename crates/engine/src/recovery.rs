@@ -14,7 +14,7 @@ use crate::recorder::Recorder;
 
 /// The calls that an interrupted run left in flight, and the journal for their results.
 pub struct Recovery {
-    /// The calls, as the journal has them.
+    /// The journal's records of the calls.
     pub in_flight: Vec<Begin>,
     /// The journal of this run.
     pub recorder: Arc<dyn Recorder>,
@@ -30,19 +30,19 @@ impl std::fmt::Debug for Recovery {
 pub(crate) struct Recovered {
     pub(crate) begin: Begin,
     pub(crate) schema: Arc<Schema>,
-    /// The object that the provider has now, if it could be asked.
+    /// The provider's response; `None` if the provider could not be asked.
     pub(crate) applied: Option<Applied>,
     pub(crate) diagnostics: Diagnostics,
 }
 
 impl Recovery {
-    /// The calls made through a provider configuration.
+    /// Returns the calls made through a provider configuration.
     pub(crate) fn of(&self, config: &ProviderConfig) -> Vec<Begin> {
         self.in_flight.iter().filter(|begin| begin.provider == *config).cloned().collect()
     }
 
-    /// Writes down what became of a call, and puts it into the state.
-    pub(crate) fn take_in(&self, state: &mut State, recovered: Recovered) -> Diagnostics {
+    /// Records the result of a recovered call in the journal and the state.
+    pub(crate) fn record(&self, state: &mut State, recovered: Recovered) -> Diagnostics {
         let Recovered { begin, schema, applied, mut diagnostics } = recovered;
         let Some(applied) = applied else { return diagnostics };
         let before = state.object(&begin.address, begin.deposed.as_ref()).cloned();
@@ -83,8 +83,8 @@ impl Recovery {
         diagnostics
     }
 
-    /// Notes that nothing is to be waited for any more, and what a killed update would have said of the object that is there:
-    /// whatever became of it, the object is not to be destroyed when its block is gone.
+    /// Ends a call in the journal. If it was an update with `destroy = false`, the object keeps that flag, whether or not the update
+    /// happened.
     fn settle(&self, state: &mut State, begin: &Begin, before: Option<Arc<ObjectRecord>>) -> Result<(), Diagnostic> {
         let (address, deposed) = (&begin.address, begin.deposed.as_ref());
         if let Some(before) = before.filter(|before| begin.is_kept && !before.is_kept()) {
@@ -97,9 +97,7 @@ impl Recovery {
     }
 }
 
-/// Asks a provider again for what a killed run had asked of it.
-///
-/// An update or a deletion needs no asking: reading the object tells what became of it.
+/// Requests a creation of a killed run again. Updates and deletions are not requested again: reading the object shows their result.
 pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Schema>) -> Recovered {
     let null = schema.block.null_value();
     let nothing = |begin, schema, diagnostics| Recovered {

@@ -1,4 +1,4 @@
-//! Blocks are fitted to the schemas of their providers, which are started for that.
+//! Schema binding: starts the providers that blocks need, and binds each block to its schema.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::config_graph::ConfigGraph;
 use crate::module_functions::ModuleFunctions;
 use crate::providers::Providers;
 use crate::session::Session;
-use crate::templates::{Blocks, Fit, ProviderTemplate, Template, TemplateKey, Templates};
+use crate::templates::{Blocks, ProviderTemplate, Template, TemplateKey, Templates, Validity};
 
 /// The treatment of resource blocks that do not match their schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Bodies {
 }
 
 /// Binds all blocks to their schemas.
-pub(crate) fn fit(
+pub(crate) fn bind(
     session: &Session,
     graph: &Arc<ConfigGraph>,
     providers: &mut Providers,
@@ -70,8 +70,7 @@ pub(crate) fn fit(
 /// The result of binding blocks to schemas.
 pub(crate) struct BoundBlocks {
     pub(crate) templates: Templates,
-    /// What is wrong with `provider_meta` blocks. It matters when something is planned, as in Terraform: modules that
-    /// are only checked may have such blocks for providers that came later.
+    /// Errors in `provider_meta` blocks. As in Terraform, they stop a plan, but not `validate`.
     pub(crate) meta_problems: Diagnostics,
     pub(crate) diagnostics: Diagnostics,
 }
@@ -100,7 +99,7 @@ impl SchemaBinding<'_> {
         let address = module.provider_address(&local.name);
         let prepared = self.provider_body(&address, block);
         let (body, mut problems) = prepared.map_err(|problems| self.diagnostics.append(problems)).ok()?;
-        let fit = Fit::of(&problems);
+        let validity = Validity::of(&problems);
         let mut withheld = Diagnostics::new();
         if problems.has_errors() && !self.configuration.is_used(block) {
             withheld = problems.clone();
@@ -114,7 +113,7 @@ impl SchemaBinding<'_> {
             key: InstanceKey::None,
         };
         let for_each = block.for_each.clone();
-        Some(Arc::new(ProviderTemplate { body: Arc::new(body), fit, config, for_each, withheld }))
+        Some(Arc::new(ProviderTemplate { body: Arc::new(body), validity, config, for_each, withheld }))
     }
 
     fn provider_body(
@@ -131,7 +130,7 @@ impl SchemaBinding<'_> {
     }
 
     fn resource(&mut self, module: &Module, address: &ResourceAddress, resource: &Resource) -> Option<Arc<Template>> {
-        // That a provider is missing is found by the checks of the configuration.
+        // A missing provider is reported by the checks of the configuration.
         let written = resource.provider.as_ref();
         let used = self.configuration.provider_use(&module.path, &resource.local_provider(), written).ok()?;
         let schema = self.providers.schema(&used.config.provider, address, resource.type_span);
@@ -160,14 +159,14 @@ impl SchemaBinding<'_> {
     ) -> Option<Template> {
         let schema = schema.map_err(|problems| report_once(&mut self.diagnostics, problems)).ok()?;
         let (body, problems) = BodyDecoder::with_meta_arguments(body, &schema.block, words);
-        let fit = Fit::of(&problems);
+        let validity = Validity::of(&problems);
         if self.bodies == Bodies::Checked {
             self.diagnostics.append(problems);
         }
         let key = used.key.and_then(|key| self.key(key)).map(Box::new);
         let provider = self.shared.entry(used.config.clone()).or_insert_with(|| Arc::new(used.config));
         let (body, provider) = (Arc::new(body), Arc::clone(provider));
-        Some(Template { schema, body, fit, provider, key, meta: no_meta() })
+        Some(Template { schema, body, validity, provider, key, meta: no_meta() })
     }
 
     /// Evaluates the `provider_meta` block of `module` for the provider with the local name `name`: constants, the same for all its

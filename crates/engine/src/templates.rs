@@ -15,27 +15,27 @@ use crate::module_functions::ModuleFunctions;
 
 /// Whether the body of a block matches its schema, as far as that is decided without values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
-    Fits,
+pub enum Validity {
+    Valid,
     /// The body has errors that are reported already; the provider would report them again.
-    Wrong,
+    Invalid,
 }
 
-impl Fit {
+impl Validity {
     /// Returns the verdict for a body with these problems.
     pub fn of(problems: &Diagnostics) -> Self {
-        if problems.has_errors() { Self::Wrong } else { Self::Fits }
+        if problems.has_errors() { Self::Invalid } else { Self::Valid }
     }
 }
 
-/// A resource block, ready for evaluation.
+/// A resource or action block bound to its schema, ready for evaluation.
 pub struct Template {
     /// The schema of its type.
     pub schema: Arc<Schema>,
     /// Its body.
     pub body: Arc<BodyDecoder>,
-    /// Whether that is as it should be.
-    pub fit: Fit,
+    /// Whether the body matches the schema.
+    pub validity: Validity,
     /// The provider configuration of its objects.
     pub provider: Arc<ProviderConfig>,
     /// The selection of an instance, if the provider block has `for_each`.
@@ -48,18 +48,18 @@ impl Template {
     /// Returns the template for instances that one provider configuration manages.
     pub fn managed_by(&self, provider: Arc<ProviderConfig>) -> Self {
         let (schema, body, meta) = (Arc::clone(&self.schema), Arc::clone(&self.body), self.meta.clone());
-        Self { schema, body, fit: self.fit, provider, key: None, meta }
+        Self { schema, body, validity: self.validity, provider, key: None, meta }
     }
 
-    /// Ephemeral values may only go where nothing keeps them (LC-29).
+    /// Returns an error if `value` has an ephemeral part outside of a write-only argument, which would be stored (LC-29).
     pub fn ephemeral_misuse(&self, value: &Value, address: impl Into<DiagnosticAddress>) -> Option<Diagnostic> {
         if !value.has_marks() {
             return None;
         }
         let (_, marks) = value.unmark_deep();
-        let kept =
+        let is_stored =
             |path: &Path| !self.schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
-        let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
+        let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && is_stored(path))?;
         let detail = "An ephemeral value cannot be used here, because the argument is not write-only and its value would be \
              stored.";
         Some(Diagnostic::error("Invalid use of ephemeral value", detail).at(self.body.span_of(path)).about(address))
@@ -69,9 +69,9 @@ impl Template {
 /// The expression that selects an instance of a provider block.
 #[derive(Clone)]
 pub enum TemplateKey {
-    /// The block that uses it.
+    /// The `provider` argument of the block that uses it.
     Own(Expression),
-    /// The call of a module around the block, which hands one instance in.
+    /// The `providers` argument of an enclosing module call.
     Passed {
         /// The module that is called.
         module: ModuleIndex,
@@ -81,7 +81,7 @@ pub enum TemplateKey {
 }
 
 impl TemplateKey {
-    /// The key as it is written.
+    /// Returns the key's expression.
     pub fn expression(&self) -> &Expression {
         match self {
             Self::Own(key) | Self::Passed { key, .. } => key,
@@ -103,10 +103,11 @@ pub(crate) enum KeyError {
     Type(String),
 }
 
-/// The key that a value gives, unless it is not known yet.
+/// Returns the instance key that a value stands for; `None` if it is unknown.
 ///
 /// # Errors
-/// What is wrong with it.
+///
+/// The value is sensitive, ephemeral, null, or not convertible to a string.
 pub(crate) fn read_key(value: &Value) -> Result<Option<Name>, KeyError> {
     let marks = value.deep_marks();
     let (value, _) = value.unmark_deep();
@@ -120,12 +121,12 @@ pub(crate) fn read_key(value: &Value) -> Result<Option<Name>, KeyError> {
     Ok(text.as_name().cloned())
 }
 
-/// A provider block, ready for evaluation.
+/// A provider block bound to its schema, ready for evaluation.
 pub struct ProviderTemplate {
     /// Its body.
     pub body: Arc<BodyDecoder>,
-    /// Whether that is as it should be.
-    pub fit: Fit,
+    /// Whether the body matches the schema.
+    pub validity: Validity,
     /// The address of the provider configuration.
     pub config: ProviderConfig,
     /// The block's `for_each` argument.
@@ -157,7 +158,7 @@ impl fmt::Debug for Templates {
 }
 
 impl Templates {
-    /// None yet, and the functions that they may call.
+    /// Creates an empty collection, with the provider functions that blocks may call.
     pub(crate) fn with(functions: ModuleFunctions) -> Self {
         Self { functions, ..Self::default() }
     }

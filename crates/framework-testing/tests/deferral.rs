@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use groma_framework::{
     Bundle, Call, Deferred, ImportTarget, Lease, Maybe, Model, ModelDataSource, ModelEphemeralResource, ModelResource,
-    ModifyPlanRequest, ModifyPlanResponse, ProviderDiagnostic, Reading,
+    ModifyPlanRequest, ModifyPlanResponse, ProviderDiagnostic, ReadContext,
 };
 use groma_framework_testing::{Problems, Project, Transport};
 use groma_plugin::Protocol;
@@ -79,12 +79,12 @@ impl ModelResource for Cluster {
 impl ModelDataSource for Cluster {
     type Model = Pod;
 
-    async fn read(&self, config: Pod, reading: &mut Reading) -> Result<Pod, ProviderDiagnostic> {
+    async fn read(&self, config: Pod, context: &mut ReadContext) -> Result<Pod, ProviderDiagnostic> {
         if !self.is_there() {
-            return Err(reading.defer(Deferred::AbsentPrerequisite, Self::absent()));
+            return Err(context.defer(Deferred::AbsentPrerequisite, Self::absent()));
         }
         // A warning of a successful read, which must arrive although the read was deferred before.
-        reading.warn("Slow", "The cluster is slow.");
+        context.warn("Slow", "The cluster is slow.");
         Ok(Self::found(config))
     }
 }

@@ -12,7 +12,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::{NotYet, PrivateData, Resource, ResourceSchema};
+use crate::{Deferral, PrivateData, Resource, ResourceSchema};
 
 /// A provider: its configuration, and its types by name.
 ///
@@ -171,7 +171,7 @@ pub struct ReadDataResponse {
     /// The configuration with the results filled in; null after an error.
     pub state: Value,
     /// The reason why the data source cannot be read yet.
-    pub not_yet: Option<NotYet>,
+    pub deferral: Option<Deferral>,
     /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
@@ -179,13 +179,13 @@ pub struct ReadDataResponse {
 impl ReadDataResponse {
     /// Creates the response of a successful call: the configuration with the results.
     pub fn found(state: Value) -> Self {
-        Self { state, not_yet: None, diagnostics: ProviderDiagnostics::new() }
+        Self { state, deferral: None, diagnostics: ProviderDiagnostics::new() }
     }
 
-    /// Creates the response for a data source that cannot be read yet: see [`NotYet`].
-    pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
+    /// Creates the response for a data source that cannot be read yet: see [`Deferral`].
+    pub fn deferred(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
         // A deferred read has no result.
-        Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::found(Value::NULL) }
+        Self { deferral: Some(Deferral::new(reason, problem)), ..Self::found(Value::NULL) }
     }
 
     /// Creates the response for a failed read.
@@ -219,7 +219,7 @@ pub struct OpenResponse {
     /// The data for renew and close.
     pub private: PrivateData,
     /// The reason why the resource cannot be opened yet.
-    pub not_yet: Option<NotYet>,
+    pub deferral: Option<Deferral>,
     /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
@@ -227,12 +227,12 @@ pub struct OpenResponse {
 impl OpenResponse {
     /// Creates the response of a successful call: the configuration with the results.
     pub fn opened(result: Value, private: PrivateData) -> Self {
-        Self { result, renew_at: None, private, not_yet: None, diagnostics: ProviderDiagnostics::new() }
+        Self { result, renew_at: None, private, deferral: None, diagnostics: ProviderDiagnostics::new() }
     }
 
-    /// Creates the response for a resource that cannot be opened yet: see [`NotYet`].
-    pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
-        Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::opened(Value::NULL, PrivateData::new()) }
+    /// Creates the response for a resource that cannot be opened yet: see [`Deferral`].
+    pub fn deferred(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
+        Self { deferral: Some(Deferral::new(reason, problem)), ..Self::opened(Value::NULL, PrivateData::new()) }
     }
 
     /// Creates the response for a failed open: nothing is open.

@@ -2,9 +2,9 @@
 //!
 //! A provider author writes a [`Definition`] (the provider), a [`Resource`] for each resource type and a [`DataSource`]
 //! for each data source, with schemas from a [`SchemaBuilder`]; a [`Server`] makes a provider of them that the engine,
-//! or a plugin server, can use. Objects are dynamic values of the schema's type. The framework applies defaults, leaves
-//! open what may change, runs plan modifiers, keeps the author's form of values that mean the same, checks its own
-//! results before the engine does, and turns panics into errors.
+//! or a plugin server, can use. Objects are dynamic values of the schema's type. The framework applies defaults, plans unknown values for
+//! computed attributes, runs plan modifiers, keeps the prior form of equivalent values, checks plans and results against the contract
+//! before the engine does, and turns panics into errors.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -98,15 +98,15 @@ pub use model::{Field, Maybe, Model};
 pub use modifier::PlanModifier;
 pub use private::PrivateData;
 pub use resource::{
-    CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, NotYet,
+    CreateRequest, Deferral, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest,
     ObjectResponse, ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest, decode_stored,
 };
 pub use schema::{Attribute, DefaultValue, NestedBlock, ResourceSchema, SchemaBuilder};
 pub use server::Server;
-pub use stopping::{Stopping, Stops};
+pub use stopping::{StopSignal, StopSignals};
 pub use typed::{
-    Bundle, Call, Function, Invoked, Lease, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
-    ModelResource, ModelStateStore, Reading, Search, States,
+    ActionContext, Bundle, Call, Function, Lease, ListContext, ModelAction, ModelDataSource, ModelEphemeralResource,
+    ModelListResource, ModelResource, ModelStateStore, ReadContext, States,
 };
 
 pub use groma_framework_derive::Model;

@@ -55,7 +55,7 @@ impl ModifyPlanRequest {
             plan: self.plan,
             private: self.private,
             requires_replace: self.requires_replace,
-            not_yet: None,
+            deferral: None,
             diagnostics: ProviderDiagnostics::new(),
         }
     }
@@ -72,7 +72,7 @@ pub struct ModifyPlanResponse {
     /// The attributes that require a replacement.
     pub requires_replace: Vec<Path>,
     /// The reason why the change cannot be planned yet; the plan is then an estimate.
-    pub not_yet: Option<NotYet>,
+    pub deferral: Option<Deferral>,
     /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
@@ -101,7 +101,7 @@ impl ModifyPlanResponse {
     /// Defers the change to a later run if the host supports that, and fails with `problem` otherwise. The plan is then
     /// an estimate.
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) {
-        self.not_yet = Some(NotYet::new(reason, problem));
+        self.deferral = Some(Deferral::new(reason, problem));
     }
 
     /// Adds an error, which prevents the plan.
@@ -182,7 +182,7 @@ pub struct ObjectResponse {
     /// The identity of the object.
     pub identity: Option<Value>,
     /// The reason why a read or an import has no result yet.
-    pub not_yet: Option<NotYet>,
+    pub deferral: Option<Deferral>,
     /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
@@ -199,14 +199,14 @@ impl ObjectResponse {
             state: None,
             private: PrivateData::new(),
             identity: None,
-            not_yet: None,
+            deferral: None,
             diagnostics: ProviderDiagnostics::new(),
         }
     }
 
-    /// Creates the response of a call whose result is not known yet: see [`NotYet`].
-    pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
-        Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::gone() }
+    /// Creates the response of a call whose result is not known yet: see [`Deferral`].
+    pub fn deferred(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
+        Self { deferral: Some(Deferral::new(reason, problem)), ..Self::gone() }
     }
 
     /// Creates the response of a call that failed without any effect.
@@ -368,25 +368,25 @@ pub trait Resource: Send + Sync {
     }
 }
 
-/// The reason why a call cannot be answered yet: for example, the object's cluster does not exist, or an essential
+/// A deferral: the reason why a call cannot be answered yet. For example, the object's cluster does not exist, or an essential
 /// argument is unknown. A host that supports deferred changes receives the reason and repeats the call in a later run;
 /// any other host receives the problem as an error. Providers need not distinguish the two.
 ///
 /// Reads, plans, imports, data sources and ephemeral resources can be deferred. An apply must succeed or fail.
 #[derive(Clone, Debug)]
-pub struct NotYet {
+pub struct Deferral {
     reason: Deferred,
     problem: ProviderDiagnostic,
 }
 
-impl NotYet {
+impl Deferral {
     /// Creates a deferral for `reason`; `problem` describes it for hosts without deferred changes.
     pub fn new(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
         Self { reason, problem: problem.into() }
     }
 
     /// Stores the deferral in `place` and returns its problem.
-    pub(crate) fn noted(self, place: &mut Option<Self>) -> ProviderDiagnostic {
+    pub(crate) fn stored_in(self, place: &mut Option<Self>) -> ProviderDiagnostic {
         place.insert(self).problem.clone()
     }
 

@@ -172,7 +172,7 @@ fn keyed<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
 /// Returns `value`, with the prior value of each attribute that is semantically equal to it.
 pub(crate) fn keep_prior_form(schema: &ResourceSchema, value: &Value, prior: &Value) -> Value {
     // Most schemas have no semantic equality, and their objects are returned without a walk.
-    if !schema.rules().has.equality || value.is_null() || prior.is_null() || value == prior {
+    if !schema.rules().kinds.equality || value.is_null() || prior.is_null() || value == prior {
         return value.clone();
     }
     let triple = ObjectStates { config: value, plan: value, state: prior };

@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 /// The host's request that running operations end soon, after an interrupt. The host waits for running operations and
 /// keeps their results. A loop that waits for a service should end early with an error and with the object as it is.
 #[derive(Clone, Default)]
-pub struct Stopping(Arc<StopRequest>);
+pub struct StopSignal(Arc<StopRequest>);
 
 #[derive(Default)]
 struct StopRequest {
@@ -17,17 +17,17 @@ struct StopRequest {
     waiting: Mutex<Vec<Waker>>,
 }
 
-impl Stopping {
+impl StopSignal {
     /// Whether the host has requested a stop.
-    pub fn is_wanted(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.0.requested.load(Ordering::SeqCst)
     }
 
     /// Waits until the host requests a stop, for use in `select`.
-    pub async fn wanted(&self) {
+    pub async fn requested(&self) {
         poll_fn(|context| {
             let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            if self.is_wanted() {
+            if self.is_requested() {
                 return Poll::Ready(());
             }
             // A future that is polled repeatedly registers its waker once.
@@ -40,7 +40,7 @@ impl Stopping {
     }
 
     /// Sets the signal and wakes every waiting call.
-    fn want(&self) {
+    fn request(&self) {
         let waiting = {
             let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             self.0.requested.store(true, Ordering::SeqCst);
@@ -54,23 +54,23 @@ impl Stopping {
 /// The signals of running calls. A request to stop applies to calls in flight and not to later ones, because an
 /// attached process continues to serve after an interrupt.
 #[derive(Clone, Debug, Default)]
-pub struct Stops(Arc<Mutex<Stopping>>);
+pub struct StopSignals(Arc<Mutex<StopSignal>>);
 
-impl Stops {
+impl StopSignals {
     /// Returns the signal for a call that begins now.
-    pub fn for_call(&self) -> Stopping {
+    pub fn for_call(&self) -> StopSignal {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Signals all calls in flight.
     pub fn stop(&self) {
         // Replaced by a new signal, so that later calls are not stopped.
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).want();
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).request();
     }
 }
 
-impl fmt::Debug for Stopping {
+impl fmt::Debug for StopSignal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stopping({})", if self.is_wanted() { "wanted" } else { "not wanted" })
+        write!(f, "StopSignal({})", if self.is_requested() { "requested" } else { "not requested" })
     }
 }

@@ -13,7 +13,7 @@ use crate::oci::{Descriptor, Manifest, Tags, TokenServer};
 use crate::providers::{Archives, Download, Index, PackageMeta, Platform, SourceError, Versions, checksums};
 
 /// The origin and the subject of a response.
-pub struct Asked {
+pub struct ResponseContext {
     /// The URL of the response; relative URLs in it are resolved against this.
     pub url: Url,
     /// The provider whose host or registry sent the response.
@@ -24,7 +24,7 @@ pub struct Asked {
     pub platform: Platform,
 }
 
-impl Asked {
+impl ResponseContext {
     /// Parses the discovery document of a host.
     ///
     /// # Errors

@@ -116,7 +116,7 @@ pub enum LoginError {
 
 /// A login attempt that waits for the browser.
 #[derive(Debug)]
-pub struct Attempt {
+pub struct LoginAttempt {
     client: OauthClient,
     listener: TcpListener,
     redirect: String,
@@ -124,7 +124,7 @@ pub struct Attempt {
     state: String,
 }
 
-impl Attempt {
+impl LoginAttempt {
     /// Starts the server on a port that the host allows.
     ///
     /// # Errors
@@ -167,8 +167,8 @@ impl Attempt {
     /// Fails if there is no token in the end.
     pub async fn finish(&self, http: &Http) -> Result<Token, LoginError> {
         let code = match wait(&self.listener, &self.state).await.map_err(LoginError::Waiting)? {
-            Word::Code(code) => code,
-            Word::Refused(why) => return Err(LoginError::Refused(why)),
+            AuthorizationResponse::Code(code) => code,
+            AuthorizationResponse::Refused(why) => return Err(LoginError::Refused(why)),
         };
         let fields = [
             ("grant_type", "authorization_code"),
@@ -214,23 +214,25 @@ const LONGEST_REQUEST: usize = 64 << 10;
 /// The deadline for the browser to send its request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The parameters of the redirect.
+/// The authorization response of the host, from the parameters of the redirect (RFC 6749, section 4.1.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum AuthorizationResponse {
     Code(String),
     Refused(String),
 }
 
 /// Answers requests until one has the expected `state`.
-pub(super) async fn wait(listener: &TcpListener, state: &str) -> io::Result<Word> {
+pub(super) async fn wait(listener: &TcpListener, state: &str) -> io::Result<AuthorizationResponse> {
     loop {
         let (mut stream, _) = listener.accept().await?;
         // A connection without a request, as browsers open them in advance, must not block the real one.
         let Ok(Some(target)) = tokio::time::timeout(PATIENCE, target(&mut stream)).await else { continue };
-        let word = word(&target, state);
-        let (status, text) = match &word {
-            Some(Word::Code(_)) => ("200 OK", "The login was successful. This page can be closed now."),
-            Some(Word::Refused(_)) => ("200 OK", "The host refused the login. The terminal says why."),
+        let response = authorization_response(&target, state);
+        let (status, text) = match &response {
+            Some(AuthorizationResponse::Code(_)) => {
+                ("200 OK", "The login was successful. This page can be closed now.")
+            }
+            Some(AuthorizationResponse::Refused(_)) => ("200 OK", "The host refused the login. The terminal says why."),
             // Browsers also ask for an icon.
             None => ("404 Not Found", "There is nothing here."),
         };
@@ -240,8 +242,8 @@ pub(super) async fn wait(listener: &TcpListener, state: &str) -> io::Result<Word
         );
         // The request is complete, so it does not matter if the browser has closed the connection.
         let _ = stream.write_all(answer.as_bytes()).await;
-        if let Some(word) = word {
-            return Ok(word);
+        if let Some(response) = response {
+            return Ok(response);
         }
     }
 }
@@ -262,7 +264,7 @@ async fn target(stream: &mut TcpStream) -> Option<String> {
     (words.next()? == "GET").then(|| words.next().map(str::to_owned))?
 }
 
-fn word(target: &str, state: &str) -> Option<Word> {
+fn authorization_response(target: &str, state: &str) -> Option<AuthorizationResponse> {
     let url = Url::parse("http://localhost/").and_then(|base| base.join(target)).ok()?;
     let value = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     // Any process on this machine may connect, but only the redirect of the host has the state.
@@ -270,9 +272,9 @@ fn word(target: &str, state: &str) -> Option<Word> {
         return None;
     }
     if let Some(problem) = value("error") {
-        return Some(Word::Refused(value("error_description").unwrap_or(problem)));
+        return Some(AuthorizationResponse::Refused(value("error_description").unwrap_or(problem)));
     }
-    value("code").filter(|code| !code.is_empty()).map(Word::Code)
+    value("code").filter(|code| !code.is_empty()).map(AuthorizationResponse::Code)
 }
 
 #[cfg(test)]
@@ -308,10 +310,16 @@ mod tests {
 
     #[test]
     fn redirect_requires_the_expected_state() {
-        assert_eq!(word("/login?code=c&state=s", "s"), Some(Word::Code("c".to_owned())));
-        assert_eq!(word("/login?code=c&state=other", "s"), None);
-        assert_eq!(word("/login?code=c", "s"), None);
-        assert_eq!(word("/favicon.ico?state=s&code=c", "s"), None);
-        assert_eq!(word("/login?state=s&error=access_denied", "s"), Some(Word::Refused("access_denied".to_owned())));
+        assert_eq!(
+            authorization_response("/login?code=c&state=s", "s"),
+            Some(AuthorizationResponse::Code("c".to_owned()))
+        );
+        assert_eq!(authorization_response("/login?code=c&state=other", "s"), None);
+        assert_eq!(authorization_response("/login?code=c", "s"), None);
+        assert_eq!(authorization_response("/favicon.ico?state=s&code=c", "s"), None);
+        assert_eq!(
+            authorization_response("/login?state=s&error=access_denied", "s"),
+            Some(AuthorizationResponse::Refused("access_denied".to_owned()))
+        );
     }
 }

@@ -61,7 +61,7 @@ pub(crate) struct Tags {
 }
 
 #[derive(Deserialize)]
-struct Granted {
+struct TokenResponse {
     token: Option<String>,
     access_token: Option<String>,
 }
@@ -184,9 +184,9 @@ impl<'a> Registry<'a> {
             }
         };
         checked(&url, &answer)?;
-        let granted: Granted = parsed(&url, &answer.body)?;
+        let token_response: TokenResponse = parsed(&url, &answer.body)?;
         // Servers use either name.
-        Ok(granted.token.or(granted.access_token).map(|token| format!("Bearer {token}")))
+        Ok(token_response.token.or(token_response.access_token).map(|token| format!("Bearer {token}")))
     }
 }
 
@@ -276,12 +276,12 @@ pub struct Descriptor {
     /// The size of the content in bytes.
     pub size: u64,
     /// The platform that the content is for.
-    pub platform: Option<Machine>,
+    pub platform: Option<OciPlatform>,
 }
 
 /// A platform, as indexes describe it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Machine {
+pub struct OciPlatform {
     /// The operating system, in Go's spelling.
     pub os: String,
     /// The processor architecture, in Go's spelling.

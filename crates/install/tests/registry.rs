@@ -14,7 +14,7 @@ use groma_install::credentials::Credentials;
 use groma_install::discovery::{Discovery, Services};
 use groma_install::http::{Http, HttpOptions, Url};
 use groma_install::providers::{
-    Cache, CacheTrust, Installation, Installer, Locks, Method, Platform, Selecting, Source, Sources, Store,
+    Cache, CacheTrust, Installation, Installer, Locks, Method, Platform, Source, Sources, Store, VersionPolicy,
 };
 use sha2::{Digest, Sha256};
 
@@ -113,7 +113,7 @@ fn install_from(
     let tool = ProviderAddress::parse("example.com/acme/tool", "example.com").unwrap();
     let needed = BTreeMap::from([(tool, "~> 1.0".parse::<Constraints>().unwrap())]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let result = runtime.block_on(installer.install(&needed, locks, Selecting::Locked, &mut |_| {}));
+    let result = runtime.block_on(installer.install(&needed, locks, VersionPolicy::Locked, &mut |_| {}));
     result.map_err(|problems| {
         problems.iter().map(|problem| format!("{}: {}\n", problem.summary, problem.detail)).collect()
     })

@@ -43,12 +43,12 @@ pub struct ResourceChange {
     pub importing: Option<Box<Importing>>,
 }
 
-/// The identification of an imported object.
+/// The import of a change: the identification of the existing object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Importing {
-    /// By an id, or by an identity.
+    /// The `id` or `identity` of the import block.
     pub target: ImportTarget,
-    /// The text of the block that was written for it, where it had none.
+    /// The generated configuration block, for a resource that has none.
     pub generated: Option<String>,
 }
 

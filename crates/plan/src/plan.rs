@@ -24,7 +24,7 @@ pub enum Mode {
     RefreshOnly,
 }
 
-/// A resource block written for an import.
+/// A resource block generated for an import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generated {
     /// The import identifier, unless the object was imported by identity.
@@ -61,14 +61,14 @@ pub struct Plan {
     pub changes: Vec<ResourceChange>,
     /// Changes that are deferred to a later run.
     pub deferred: Vec<DeferredChange>,
-    /// Changes that were made outside of Terraform since the last run.
+    /// Drift: changes made outside of Terraform since the last run, and moves (with the action `NoOp`), which views hide in normal plans.
     pub drift: Vec<ResourceChange>,
-    /// Data sources that go from the state when everything else is done; none unless the plan destroys. Until then they stay:
-    /// providers are configured with them.
+    /// Data sources that a destroy plan removes from the state after all steps, because providers may be configured with them. Empty
+    /// for other plans.
     pub disposal: Vec<ResourceInstance>,
     /// Outputs of the root module by name.
     pub outputs: Vec<OutputChange>,
-    /// The state after moves and refresh: where apply starts.
+    /// The state after moves, imports and refresh. Apply starts from it and writes it, even if the plan has no steps.
     pub prior_state: State,
     /// The values of the root module's variables.
     pub variables: Vec<PlannedVariable>,
@@ -82,7 +82,7 @@ pub struct Plan {
     pub checks: Vec<CheckResult>,
     /// The attributes on which the changes depend.
     pub relevant_attributes: Vec<RelevantAttribute>,
-    /// Blocks written for imports, those of objects that cannot be planned included. Not part of a saved plan.
+    /// Generated configuration of imports without a block, including objects that cannot be planned. Not part of a saved plan.
     pub generated: Vec<Generated>,
     /// Actions to be invoked, in the order in which blocks list them.
     pub invocations: Vec<Invocation>,
@@ -107,36 +107,39 @@ impl Plan {
         self.errored.then(|| Diagnostic::error("Cannot apply incomplete plan", detail))
     }
 
-    /// Whether apply would do anything: an action, an output, or, with `RefreshOnly`, something to take in.
+    /// Whether apply would do anything: an action, a change of an output, or with `-refresh-only` an update of the state.
     pub fn is_applyable(&self) -> bool {
         if self.errored {
             return false;
         }
-        let acts = self.changes.iter().any(|change| {
+        let has_actions = self.changes.iter().any(|change| {
             // A move or an import changes the state even if the object stays as it is.
             change.action != Action::NoOp || change.previous_address.is_some() || change.importing.is_some()
         });
-        let tells = self.outputs.iter().any(|output| output.action != Action::NoOp);
-        acts || tells || !self.invocations.is_empty() || (self.mode == Mode::RefreshOnly && self.takes_in())
+        let changes_outputs = self.outputs.iter().any(|output| output.action != Action::NoOp);
+        has_actions
+            || changes_outputs
+            || !self.invocations.is_empty()
+            || (self.mode == Mode::RefreshOnly && self.refreshes_state())
     }
 
-    /// Whether applying changes the state. Results of data sources always count as new, as in Terraform.
-    fn takes_in(&self) -> bool {
+    /// Whether applying a refresh-only plan changes the state. Results of data sources always count as new, as in Terraform.
+    fn refreshes_state(&self) -> bool {
         !self.drift.is_empty()
             || self.prior_state.resources().any(|(address, _)| address.resource.mode == ResourceMode::Data)
     }
 
-    /// Whether everything is planned; a plan for chosen targets is partial, and so is one that leaves something to a later run.
+    /// Whether everything is planned: no error, no `-target` or `-exclude`, and nothing deferred.
     pub fn is_complete(&self) -> bool {
         !self.errored && !self.is_partial() && !self.is_deferring()
     }
 
-    /// Whether it leaves something to a later run.
+    /// Whether it defers a change or an action to a later run.
     pub fn is_deferring(&self) -> bool {
         !self.deferred.is_empty() || !self.deferred_invocations.is_empty()
     }
 
-    /// Whether targets were chosen, or something was excluded.
+    /// Whether it was made with `-target` or `-exclude`.
     pub fn is_partial(&self) -> bool {
         !self.targets.is_empty() || !self.excludes.is_empty()
     }
@@ -170,17 +173,17 @@ impl Plan {
 /// Numbers for the summary line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Objects that come into being.
+    /// Objects to create.
     pub add: usize,
-    /// Objects that change in place.
+    /// Objects to update in place.
     pub change: usize,
-    /// Number of objects to destroy.
+    /// Objects to destroy.
     pub destroy: usize,
-    /// Objects that are no longer managed.
+    /// Objects to forget: no longer managed, but not destroyed.
     pub forget: usize,
-    /// Objects that are taken over.
+    /// Objects to import.
     pub import: usize,
-    /// Actions that are invoked.
+    /// Actions to invoke.
     pub invoke: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Taking, waiting for, and releasing the lock of a workspace.
+//! Locks of remote workspaces: acquisition, waiting (`-lock-timeout`), and release. Each store implements `lock` and `unlock`; locks of
+//! local files are in `groma_state`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Argument schemas of backends: types, defaults, environment variables, and the hash by which the peers recognize an
+//! Argument schemas of backends: types, defaults, environment variables, and the hash by which Terraform and OpenTofu recognize an
 //! unchanged block.
 
 mod argument;

@@ -196,7 +196,7 @@ impl HttpStore {
         if is_tagged || *expected == Expected::Any {
             return Ok(());
         }
-        // An empty body is no state for either peer.
+        // An empty body is no state for Terraform and OpenTofu.
         let found = self.fetch().await?.filter(|found| !found.bytes.is_empty());
         let is_expected = match (expected, &found) {
             (Expected::Absent, found) => found.is_none(),

@@ -174,7 +174,7 @@ fn may_pass(status: StatusCode) -> bool {
     status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
 }
 
-/// Returns the pause that a busy server asks for: in seconds, as both peers read it.
+/// Returns the pause that a busy server asks for: in seconds, as Terraform and OpenTofu read it.
 fn retry_after(response: &Response) -> Option<Duration> {
     if !matches!(response.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
         return None;

@@ -8,7 +8,7 @@ use groma_config::Configuration;
 use groma_config::version::Constraints;
 use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use groma_install::providers::{
-    BuiltinChoice, Event, Installation, LOCK_FILE, Locks, Method, Platform, Preference, Selecting, Source,
+    BuiltinChoice, Event, Installation, LOCK_FILE, Locks, Method, Platform, Preference, Source, VersionPolicy,
 };
 use groma_plugin::client::SchemaCache;
 use groma_state::State;
@@ -75,9 +75,9 @@ impl<'a> ProviderSteps<'a> {
         possible(&all, context)?;
         self.report_builtin(context, &all);
         let is_upgrade = self.arguments.upgrade.is_some_and(Flag::is_on);
-        let selecting = if is_upgrade { Selecting::Newest } else { Selecting::Locked };
+        let policy = if is_upgrade { VersionPolicy::Newest } else { VersionPolicy::Locked };
         let reporter = self.reporter;
-        self.install(context, all, selecting, &mut |event| reporter.event(context, &event))
+        self.install(context, all, policy, &mut |event| reporter.event(context, &event))
     }
 
     /// Installs the packages that only objects in the state require.
@@ -105,7 +105,7 @@ impl<'a> ProviderSteps<'a> {
                 missing.insert(address, Constraints::default());
             }
         }
-        self.install(context, missing, Selecting::Locked, &mut |event| match event {
+        self.install(context, missing, VersionPolicy::Locked, &mut |event| match event {
             Event::Reusing(address) => reusing(address),
             other => reporter.event(context, &other),
         })
@@ -150,7 +150,7 @@ impl<'a> ProviderSteps<'a> {
         &mut self,
         context: &Context,
         all: BTreeMap<ProviderAddress, Constraints>,
-        selecting: Selecting,
+        policy: VersionPolicy,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Diagnostics> {
         let cli = &context.cli;
@@ -172,7 +172,7 @@ impl<'a> ProviderSteps<'a> {
             folders => folders.iter().map(|folder| Method::for_all(Source::Filesystem(folder.clone()))).collect(),
         };
         let installer = installer(context, methods)?;
-        self.done.add(wait(installer.install(&to_install, &self.before, selecting, report))??);
+        self.done.add(wait(installer.install(&to_install, &self.before, policy, report))??);
         Ok(())
     }
 

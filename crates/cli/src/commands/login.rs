@@ -7,7 +7,7 @@ use groma_diagnostics::Diagnostics;
 use groma_install::credentials::{Helper, Token, TokenFile, normal_host};
 use groma_install::discovery::{Discovery, Services};
 use groma_install::http::Url;
-use groma_install::login::{Attempt, OauthClient};
+use groma_install::login::{LoginAttempt, OauthClient};
 use serde_json::Value;
 
 use super::cli_configuration::configuration_folder;
@@ -109,7 +109,7 @@ fn through_browser(
     // The future below must not hold a mutable borrow.
     let context = &*context;
     wait(async move {
-        let attempt = Attempt::begin(client.clone()).await.map_err(failed)?;
+        let attempt = LoginAttempt::begin(client.clone()).await.map_err(failed)?;
         show_page(context, host, &attempt.page());
         // Interrupts are observed from here on, while the program waits for the browser.
         let notices = interrupts.notices();

@@ -125,7 +125,7 @@ pub(super) struct OpenState {
 
 /// Reads the state without its lock, for a command that prints it. Warnings go to standard error.
 pub(super) fn read_state_unlocked(context: &Context, location: StateLocation) -> Result<State, Diagnostics> {
-    let opened = look(context, location)?;
+    let opened = open_unlocked(context, location)?;
     context.show_on_stderr(&opened.warnings);
     // The printed state may be incomplete without these results.
     context.show_on_stderr(&in_flight_warning(&opened.in_flight));
@@ -145,10 +145,10 @@ pub(super) fn open_state(
 
 /// Reads the state without its lock and without warnings.
 pub(super) fn peek_state(context: &Context, location: StateLocation) -> Result<State, Diagnostics> {
-    Ok(look(context, location)?.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
+    Ok(open_unlocked(context, location)?.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
 }
 
-fn look(context: &Context, location: StateLocation) -> Result<Opened, Diagnostics> {
+fn open_unlocked(context: &Context, location: StateLocation) -> Result<Opened, Diagnostics> {
     // Nothing is written without the lock, so reading the intact part of a damaged journal is safe.
     let location = location.with_damaged_journal(DamagedJournal::Recover);
     // No lock is taken: a command that only prints must not wait for a long apply.

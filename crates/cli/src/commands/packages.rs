@@ -294,7 +294,7 @@ pub(super) fn store(context: &Context) -> Store {
 
 /// Returns a store that recognizes verified packages by notes in the data directory.
 fn noted_store(context: &Context, root: impl Into<PathBuf>) -> Store {
-    Store::with_notes(root, context.settings.data_directory.join("packages"))
+    Store::with_hash_cache(root, context.settings.data_directory.join("packages"))
 }
 
 /// Returns the shared plugin cache, if one is configured.

@@ -43,7 +43,7 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
     }
     let mut options = PlanOptions::default();
     if let Some(path) = &arguments.generate_config_out {
-        options.found = FoundObjects::Written;
+        options.found = FoundObjects::Generated;
         // Checked before the search, which may take minutes.
         generated::check(path, Mode::Normal)?;
     }

@@ -128,11 +128,12 @@ pub struct Field {
     pub usage: Use,
     /// The effect of a change.
     pub change: Change,
-    /// The value is set and never read back (CC-33).
+    /// Whether Cloud Control never returns the property (`writeOnlyProperties`, CC-33). Its value is stored in the state all the same:
+    /// this is not a write-only argument of Terraform.
     pub write_only: bool,
     /// Whether its values are secret.
     pub sensitive: bool,
-    /// The attribute whose value this one has without leaving it in the state.
+    /// For a write-only argument of Terraform such as `password_wo`: the attribute whose property it sets.
     pub ephemeral_of: Option<Name>,
     /// The value that is planned where the configuration sets none.
     pub default: Option<Value>,
@@ -175,7 +176,7 @@ impl Field {
         }
     }
 
-    /// A write-only attribute that stands for another one.
+    /// Creates a write-only argument that sets the property of the attribute `twin`.
     pub(super) fn ephemeral(attribute: impl Into<Name>, twin: Name) -> Self {
         let field = Self::of(attribute, Shape::Text, Use::Optional);
         let declared = field.declared.clone().sensitive().write_only();

@@ -184,7 +184,7 @@ fn plan_change(
     } else {
         request.private
     };
-    ModifyPlanResponse { plan: planned.state, private, requires_replace, not_yet: None, diagnostics }
+    ModifyPlanResponse { plan: planned.state, private, requires_replace, deferral: None, diagnostics }
 }
 
 /// Returns the warning about configured values of an imported object that cannot be compared with the object.

@@ -1,7 +1,10 @@
-//! Secrets: write-only properties, which are sensitive, and their ephemeral twins, which no state and no plan contains.
+//! Secret properties and their write-only arguments.
 //!
-//! The twin of `password` is `password_wo`. Terraform gives its value to each change only, so the provider cannot see that it
-//! is another one: `password_wo_version` says so, and its change sends the value of `password_wo`.
+//! Two kinds of write-only meet here. A write-only *property* of Cloud Control (`writeOnlyProperties`, [`Field::write_only`]) is one
+//! that the service never returns; its attribute is stored in the state, marked as sensitive. A write-only *argument* of Terraform is
+//! stored nowhere. For the property `password` the provider adds the write-only argument `password_wo`, its twin
+//! ([`Field::ephemeral_of`]). No state contains its value, so the provider cannot detect a change: the user changes
+//! `password_wo_version`, and the update sends the current `password_wo`.
 
 use groma_provider::Use;
 use groma_value::Value;
@@ -10,16 +13,16 @@ use super::fields::{Change, Field, Fields, Shape};
 use super::node_type::{Main, main_type};
 use crate::schema::{Node, TypeSchema};
 
-/// Whether the values of a write-only property are secret. Flags, numbers and enumerated texts are settings.
+/// Whether the values of a write-only property are secret. Booleans, numbers and enumerated strings are settings.
 pub(super) fn is_secret(schema: &TypeSchema, node: &Node) -> bool {
     let is_setting = matches!(main_type(schema, node), Main::Bool | Main::Integer | Main::Number);
     !is_setting && node.enumeration.is_empty()
 }
 
-/// Returns the twins of the optional secret texts among the attributes of a type.
+/// Returns the write-only arguments, with their version arguments, for the optional secret strings among the attributes of a type.
 pub(super) fn twins(fields: &[Field]) -> Vec<Field> {
     let has_twin = |field: &&Field| {
-        // What is fixed at creation cannot be sent again.
+        // A create-only property cannot be sent again, so a version argument would have no effect.
         field.sensitive
             && field.change == Change::InPlace
             && field.usage == Use::OptionalComputed
@@ -37,7 +40,7 @@ pub(super) fn twins(fields: &[Field]) -> Vec<Field> {
     twins
 }
 
-/// Returns the object with the ephemeral values of its configuration in place of the properties they stand for.
+/// Returns the object with the configured values of write-only arguments in place of the properties they stand for.
 pub(super) fn with_ephemeral(fields: &Fields, object: &Value, config: &Value) -> Value {
     let (Some(view), Some(given)) = (object.as_object(), config.as_object()) else { return object.clone() };
     let mut values = view.values().to_vec();

@@ -78,10 +78,10 @@ impl<'a> Applier<'a> {
         let shared_context = SharedContext::applying(session, &prepared.templates);
         // A saved plan is a file that may be damaged or belong to another configuration, so nothing in it is trusted.
         let Some(world) = World::restore(Arc::clone(&prepared.graph), shared_context, &plan.expansions) else {
-            return Err(Box::new(unfit(plan.prior_state)));
+            return Err(Box::new(mismatched_plan(plan.prior_state)));
         };
         if !plan.execution.steps().iter().all(|step| world.has_step(step)) {
-            return Err(Box::new(unfit(plan.prior_state)));
+            return Err(Box::new(mismatched_plan(plan.prior_state)));
         }
         let context = WriterContext {
             recorder: Arc::clone(&recorder),
@@ -138,7 +138,7 @@ impl<'a> Applier<'a> {
             return;
         }
         // Imports are in the journal before anything else changes, so that a killed run does not import again.
-        if !self.take_over() {
+        if !self.record_imports() {
             return;
         }
         loop {
@@ -173,10 +173,10 @@ impl<'a> Applier<'a> {
     }
 
     /// Writes objects that were imported while planning to the journal, before anything else happens to them.
-    fn take_over(&mut self) -> bool {
+    fn record_imports(&mut self) -> bool {
         for change in self.inputs.changes() {
             let Some(importing) = &change.importing else { continue };
-            match self.recording.take_over(change) {
+            match self.recording.record_import(change) {
                 Ok(false) => {}
                 Ok(true) => self.inputs.session().hooks.imported(&change.address, importing),
                 Err(problem) => {
@@ -188,11 +188,11 @@ impl<'a> Applier<'a> {
         true
     }
 
-    /// The next step that can be started.
+    /// Returns the next step that can be started.
     fn next_step(&mut self) -> Option<u32> {
         // Peeks first, because a step that has to wait must stay the first ready one.
         let step = self.steps.first_ready()?;
-        // Its object becomes a deposed one before the conversation: that must not happen for one that may never begin.
+        // The old object is deposed before the provider call, so this must wait until the call is sure to start.
         let waits = matches!(self.steps.step(step), Step::Create(change) if changes::deposes(&self.inputs, change));
         if waits && !self.calls.has_turn() {
             return None;
@@ -200,12 +200,12 @@ impl<'a> Applier<'a> {
         self.steps.take_ready()
     }
 
-    /// Starts the only conversation of a step.
+    /// Starts the only provider call of a step.
     pub(super) async fn start_call(&mut self, step: u32, call: impl Future<Output = Event> + Send + 'static) {
         self.begin_call(step, call, Continuation::Nothing).await;
     }
 
-    /// Starts a conversation of a step.
+    /// Starts a provider call of a step; `continuation` says whether another one follows.
     pub(super) async fn begin_call(
         &mut self,
         step: u32,
@@ -217,7 +217,7 @@ impl<'a> Applier<'a> {
         }
     }
 
-    /// The next conversation of a step that has not come to its end.
+    /// Starts the next call of a step that continues, such as its provisioners.
     pub(super) fn continue_with(&mut self, step: u32, call: impl Future<Output = Event> + Send + 'static) {
         self.calls.continue_with(async move { (step, call.await) });
     }
@@ -245,9 +245,9 @@ impl<'a> Applier<'a> {
     async fn start(&mut self, step: u32) {
         let what = self.steps.step(step);
         // These steps are reported at once or have external effects, so earlier results must be recorded before them.
-        let tells = matches!(what, Step::Read(_) | Step::Invoke(_) | Step::Open(..));
+        let needs_written_results = matches!(what, Step::Read(_) | Step::Invoke(_) | Step::Open(..));
         // A step behind a failure only passes the failure on; nothing about it is reported.
-        if self.steps.has_failed(step) || tells && !self.results_are_written() {
+        if self.steps.has_failed(step) || needs_written_results && !self.results_are_written() {
             return self.end(step, Outcome::Failed);
         }
         let outcome = match what {
@@ -298,8 +298,8 @@ impl<'a> Applier<'a> {
     }
 }
 
-/// The end of a run that cannot begin.
-fn unfit(state: State) -> AppliedRun {
+/// Returns the result of an apply whose plan does not match the configuration.
+fn mismatched_plan(state: State) -> AppliedRun {
     let detail = "The plan does not match the configuration that was saved with it. Create a new plan.";
     let diagnostics = Diagnostic::error("Invalid plan", detail).into();
     AppliedRun { state, done: Done::default(), diagnostics, spent: None }

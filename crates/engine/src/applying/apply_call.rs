@@ -1,4 +1,4 @@
-//! The conversation with a provider that carries out one change.
+//! The provider calls that apply one change: upgrade, plan again, apply.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,18 +17,18 @@ use crate::planning::{Ignore, ignore_changes};
 use crate::record::{Circumstances, Object, recall};
 use crate::recorder::Recorder;
 
-/// One change to carry out.
+/// One change to apply, with its inputs.
 pub(super) struct ApplyCall {
     pub(super) target: CallTarget,
     pub(super) provider_config: Arc<ProviderConfig>,
     pub(super) operation: Operation,
-    /// The object as recorded; none for a creation.
+    /// The recorded object; `None` for a creation.
     pub(super) record: Option<Arc<ObjectRecord>>,
     /// The configuration, evaluated again; null for a deletion.
     pub(super) config: Value,
-    /// The object after the change, as the plan has it.
+    /// The planned object of the initial plan.
     pub(super) initial: Value,
-    /// The provider's bytes of the plan.
+    /// The private data that the provider returned with the plan.
     pub(super) planned_private: Arc<[u8]>,
     pub(super) ignore: Ignore,
     /// The metadata to record with the object if the change succeeds.
@@ -37,13 +37,13 @@ pub(super) struct ApplyCall {
     pub(super) announcement: Announcement,
 }
 
-/// Where the beginning of a change is reported.
+/// The place where the start of a change is reported ("Creating...").
 pub(super) enum Announcement {
-    /// The conversation, before anything else.
+    /// Before the first provider call.
     AtOnce(Notice),
-    /// By the provider call itself, once it is certain that the object changes.
+    /// Before the apply call, once it is certain that the object changes.
     Due(Notice),
-    /// The result writer, once it is done.
+    /// In the result writer, with the result.
     LeftToWriter,
 }
 
@@ -60,37 +60,35 @@ impl Notice {
     }
 }
 
-/// Whether the beginning of a change was reported. With all values known a planned change may turn out to be none.
+/// Whether the start of a change was reported. With all values known a planned change may turn out to be none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
-    Told,
-    Untold,
-    /// It began, and the result writer is to tell it.
+    Reported,
+    Unreported,
+    /// The change started, and the result writer reports it.
     LeftToWriter,
 }
 
-/// What came of it.
+/// The result of applying one change.
 pub(super) struct ApplyCallResult {
-    /// The object now; none when the provider was never asked.
+    /// The new object; `None` if the provider was not asked to change anything.
     pub(super) applied: Option<Applied>,
-    /// Whether its beginning was reported.
+    /// Whether the start was reported.
     pub(super) beginning: Beginning,
-    /// The time of the announcement, if it was made during the call. The start of the provider comes before, and does
-    /// not count.
+    /// The time of the report, if it was made during the call. The start of the provider process does not count.
     pub(super) started: Option<Instant>,
     /// The end of the call.
     pub(super) end: CallEnd,
     pub(super) diagnostics: Diagnostics,
 }
 
-/// The end of the provider call that carries out a change.
+/// The end of the provider call that applies a change.
 pub(super) enum CallEnd {
-    /// The provider answered, or there was nothing to ask.
+    /// The provider answered, or no call was necessary.
     Known,
-    /// The provider did not answer, so what became of the object is unknown. Has the journal's note of the call, and
-    /// whether the provider can be asked for the same object again.
+    /// The provider did not answer, so the state of the object is unknown. Contains the journal's record of the call.
     Lost(Box<Begin>, Repeatable),
-    /// The provider had ended before it was asked to change anything.
+    /// The provider process had ended before the call was sent.
     NotBegun,
 }
 
@@ -102,7 +100,7 @@ pub(super) enum Repeatable {
 }
 
 impl ApplyCall {
-    /// Reports the beginning of the change, if that has to precede everything else.
+    /// Reports the start of the change, if that has to precede every call.
     pub(super) fn announce_at_once(&self) {
         if let Announcement::AtOnce(notice) = &self.announcement {
             notice.give();
@@ -112,8 +110,8 @@ impl ApplyCall {
     pub(super) async fn run(self: Box<Self>) -> ApplyCallResult {
         let mut diagnostics = Diagnostics::new();
         let mut beginning = match self.announcement {
-            Announcement::AtOnce(_) => Beginning::Told,
-            Announcement::Due(_) | Announcement::LeftToWriter => Beginning::Untold,
+            Announcement::AtOnce(_) => Beginning::Reported,
+            Announcement::Due(_) | Announcement::LeftToWriter => Beginning::Unreported,
         };
         let mut started = None;
         let mut end = CallEnd::Known;
@@ -155,7 +153,7 @@ impl ApplyCall {
         if !matches!(self.announcement, Announcement::AtOnce(_)) {
             *started = Some(Instant::now());
         }
-        // What is nowhere but in the state is lost with it: there would be nothing to ask after.
+        // Objects of a pure provider exist only in the state, so a killed run loses nothing.
         let begin = (!self.target.provider.is_pure()).then(|| Box::new(self.begin(&planned, &config)));
         // The journal comes before the request: a call without a record would be lost with the process.
         if let Some(begin) = &begin
@@ -207,7 +205,7 @@ impl ApplyCall {
             Operation::Create | Operation::Update => {
                 // The ignored arguments are taken from the object as it is now, not as it was planned (PL-20).
                 let config = ignore_changes(&self.target.schema.block, &self.ignore, &prior.value, self.config.clone());
-                let planned = match self.placement(&config) {
+                let planned = match self.final_initial_plan(&config) {
                     Some(planned) => planned,
                     None => self.plan_again(prior, &config, diagnostics).await?,
                 };
@@ -216,20 +214,20 @@ impl ApplyCall {
         }
     }
 
-    /// Reports the beginning of the change, if that is to be done here.
+    /// Reports the start of the change before the apply call, unless that was done before or is left to the result writer.
     fn announce(&self) -> Beginning {
         match &self.announcement {
             Announcement::LeftToWriter => Beginning::LeftToWriter,
-            Announcement::AtOnce(_) => Beginning::Told,
+            Announcement::AtOnce(_) => Beginning::Reported,
             Announcement::Due(notice) => {
                 notice.give();
-                Beginning::Told
+                Beginning::Reported
             }
         }
     }
 
-    /// The plan to create an object, where asking for it again could give nothing else.
-    fn placement(&self, config: &Value) -> Option<Planned> {
+    /// Returns the initial plan of a creation if it is already the final one, so that the second plan call can be skipped.
+    fn final_initial_plan(&self, config: &Value) -> Option<Planned> {
         let is_final = self.operation == Operation::Create
             && self.target.provider.is_final(&self.target.subject(), config, &self.initial);
         is_final.then(|| Planned {
@@ -242,7 +240,7 @@ impl ApplyCall {
         })
     }
 
-    /// The final plan, held against the initial one (LC-06, LC-10, LC-11).
+    /// Plans again with known values, and compares the final plan with the initial one (LC-06, LC-10, LC-11).
     async fn plan_again(&self, prior: &Object, config: &Value, diagnostics: &mut Diagnostics) -> Option<Planned> {
         let problems = self.target.provider.validate(&self.target.subject(), config).await;
         let invalid = problems.has_errors();
@@ -290,7 +288,7 @@ impl ApplyCall {
         encoded.map(Into::into).unwrap_or_default()
     }
 
-    /// Returns what the journal must hold before the provider is called.
+    /// Returns the journal's record of the call, written before the provider is called.
     fn begin(&self, planned: &Planned, config: &Value) -> Begin {
         Begin {
             address: self.target.address.clone(),
@@ -305,10 +303,10 @@ impl ApplyCall {
         }
     }
 
-    /// Returns the request that the next run repeats if this one is killed during the call; none where it would not.
+    /// Returns the request that the next run repeats if this one is killed during the call; `None` for a call that is not repeated.
     ///
-    /// A request with write-only or ephemeral values is never repeated: these values must not be on any disk (LC-29),
-    /// and without them the provider would make another object.
+    /// A request with write-only or ephemeral values is never repeated: these values must not be on any disk (LC-29), and without them
+    /// the provider would create another object.
     fn request(&self, planned: &Planned, config: &Value) -> Option<CreateRequest> {
         let is_repeatable = self.operation == Operation::Create
             && self.target.provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);

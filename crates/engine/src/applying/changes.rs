@@ -24,15 +24,15 @@ use crate::cancel::Cancellation;
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::generate;
 use crate::hooks::{Hooks, Operation, Subject};
-use crate::planning::{Ignore, ignored};
+use crate::planning::{Ignore, evaluate_ignore_changes};
 use crate::provider_calls::Continuation;
 use crate::provisioning::{self, Provision};
 use crate::record::Circumstances;
-use crate::templates::{Fit, Template};
+use crate::templates::{Template, Validity};
 use crate::walk::Outcome;
 use crate::world::InstanceScope;
 
-/// A block evaluated for one change.
+/// The evaluated block of a changed object.
 struct Evaluated {
     template: Arc<Template>,
     span: Span,
@@ -40,7 +40,7 @@ struct Evaluated {
     ignore: Ignore,
 }
 
-/// A change that is to be carried out.
+/// A change to apply, with the provisioners that precede it.
 struct PendingChange {
     change: u32,
     operation: Operation,
@@ -63,12 +63,12 @@ impl PendingChange {
         // Destroy-time provisioners that fail keep the object: the deletion was not requested yet.
         let done = if problems.has_errors() {
             let end = CallEnd::Known;
-            ApplyCallResult { applied: None, beginning: Beginning::Told, started: None, end, diagnostics: problems }
+            ApplyCallResult { applied: None, beginning: Beginning::Reported, started: None, end, diagnostics: problems }
         } else {
             call.run().await
         };
         let started = done.started.unwrap_or(started);
-        // Taken here: the walk may be busy before it takes the event in.
+        // Measured here: the walk may be busy before it processes the event.
         let elapsed = started.elapsed();
         ChangeEvent { change, deposed, operation, before, started, elapsed, done }
     }
@@ -227,7 +227,7 @@ fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
     let address = applier.inputs.change(change).address.clone();
     // Only a block that was generated for an import has no instance in the configuration.
     let Some((module, resource, position)) = applier.inputs.instance(change) else {
-        return written(&applier.inputs, change);
+        return generated_block(&applier.inputs, change);
     };
     let index = applier.world.module(module).of;
     let template = applier.inputs.templates().resource(index, resource).cloned()?;
@@ -247,7 +247,7 @@ fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
         applier.evaluation.diagnostics.push(problem);
         return None;
     }
-    let ignore = ignored(&mut applier.evaluation, &lifecycle.ignore_changes, &scope);
+    let ignore = evaluate_ignore_changes(&mut applier.evaluation, &lifecycle.ignore_changes, &scope);
     // The argument `destroy` may become known only now; the record keeps it for a run without the block.
     if applier.evaluation.truth(lifecycle.destroy.as_ref(), &scope) == Some(false) {
         applier.recording.keep(change);
@@ -255,8 +255,8 @@ fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
     Some(Evaluated { template, span: block.body_start(), config: value, ignore })
 }
 
-/// A block that was written for an import while planning, which the configuration does not have yet.
-fn written(inputs: &Inputs<'_>, change: u32) -> Option<Evaluated> {
+/// Returns the evaluated form of a block that was generated for an import while planning. The configuration does not contain it yet.
+fn generated_block(inputs: &Inputs<'_>, change: u32) -> Option<Evaluated> {
     let planned = inputs.change(change);
     planned.importing.as_ref()?.generated.as_ref()?;
     let block = &planned.schema.block;
@@ -264,12 +264,12 @@ fn written(inputs: &Inputs<'_>, change: u32) -> Option<Evaluated> {
     let template = Template {
         schema: Arc::clone(&planned.schema),
         body: Arc::new(body),
-        fit: Fit::Fits,
+        validity: Validity::Valid,
         provider: Arc::clone(&planned.provider),
         key: None,
         meta: no_meta(),
     };
-    // Values that the provider computes are unknown at plan time and are not written.
+    // Values that the provider computes are unknown at plan time, and the generated block omits them.
     let config = generate::config_of(block, &planned.after).transform(|_, value| match value.is_known() {
         true => value,
         false => Value::null(value.ty().clone()),

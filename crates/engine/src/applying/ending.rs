@@ -29,7 +29,7 @@ pub(super) fn finish(mut applier: Applier<'_>) -> AppliedRun {
     AppliedRun { state, done, diagnostics: reported_once(applier.evaluation.diagnostics), spent: Some(spent) }
 }
 
-/// Outputs that were worked out are recorded; others stay as they were.
+/// Stores the outputs that were evaluated; others stay unchanged.
 fn write_outputs(inputs: &Inputs<'_>, world: &World, state: &mut State) {
     let root = world.module(ModuleId::ROOT);
     let config = &inputs.graph().module(root.of).config;
@@ -53,7 +53,7 @@ fn write_outputs(inputs: &Inputs<'_>, world: &World, state: &mut State) {
                 state.outputs.remove(&change.name);
                 continue;
             }
-            // A root module has deprecated outputs where OpenTofu reads it, which notes that for who reads the state.
+            // OpenTofu allows deprecated outputs in the root module, and stores the deprecation for readers of the state.
             let (sensitive, deprecated) = (declared.sensitive, declared.deprecated.clone());
             let output = OutputValue { ty: value.ty(), value, sensitive, deprecated };
             state.outputs.insert(change.name.clone(), output);
@@ -79,12 +79,12 @@ pub(super) fn take_out(disposal: &[ResourceInstance], state: &mut State) {
     }
 }
 
-/// The state and the diagnostics after an apply, also after one that failed.
+/// The result of an apply, whether it succeeded or failed.
 #[derive(Debug)]
 pub struct AppliedRun {
     /// The state after the run.
     pub state: State,
-    /// Numbers of objects that were added, changed and destroyed.
+    /// Counts of successful operations.
     pub done: Done,
     /// Errors and warnings of the run.
     pub diagnostics: Diagnostics,
@@ -94,7 +94,7 @@ pub struct AppliedRun {
 }
 
 impl Done {
-    /// One more operation has ended well.
+    /// Counts a successful operation.
     pub(super) fn count(&mut self, operation: Operation) {
         match operation {
             Operation::Create => self.added += 1,
@@ -104,7 +104,7 @@ impl Done {
         }
     }
 
-    /// With what somebody else counted.
+    /// Returns the sum of two counts.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             imported: self.imported + other.imported,
@@ -116,7 +116,7 @@ impl Done {
     }
 }
 
-/// Numbers of operations that ended well.
+/// Counts of successful operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// Number of imported objects.

@@ -68,7 +68,7 @@ fn opening(applier: &mut Applier<'_>, module: ModuleId, resource: u32, position:
     Some(ReadCall { address, provider, schema, body, span, config, meta, deferral, hooks })
 }
 
-/// Takes in the values of what was opened.
+/// Processes the opened instances: settles their values, and keeps them open until the end of the run.
 pub(super) fn opened(applier: &mut Applier<'_>, event: OpenedInstances) -> Outcome {
     let OpenedInstances { module, resource, reads } = event;
     let mut outcome = Outcome::Done;

@@ -14,7 +14,7 @@ use crate::provider_setup::Configuring;
 use crate::read_call::ReadResult;
 use crate::world::ModuleId;
 
-/// A conversation that came to its end.
+/// The result of a provider call.
 pub(super) enum Event {
     Change(Box<ChangeEvent>),
     Data(u32, Box<ReadResult>),
@@ -34,7 +34,7 @@ pub(super) struct ChangeEvent {
     pub(super) done: ApplyCallResult,
 }
 
-/// The end of the provisioners of a new object.
+/// The result of the provisioners of a new object.
 pub(super) struct Provisioned {
     pub(super) change: u32,
     pub(super) started: Instant,
@@ -42,7 +42,7 @@ pub(super) struct Provisioned {
     pub(super) diagnostics: Diagnostics,
 }
 
-/// The instances of a resource that were opened, by position.
+/// The opened instances of an ephemeral resource, by position.
 pub(super) struct OpenedInstances {
     pub(super) module: ModuleId,
     pub(super) resource: u32,

@@ -68,7 +68,7 @@ fn action_config(applier: &mut Applier<'_>, invocation: &Invocation) -> Option<(
     Some((template, value, written.span))
 }
 
-/// Takes in how an invocation ended. Its problems are about what has it invoked.
+/// Processes the result of an invocation. Its errors are reported at the trigger that caused it.
 pub(super) fn invoked(applier: &mut Applier<'_>, invocation: &Invocation, problems: Diagnostics) -> Outcome {
     let hooks = Arc::clone(&applier.inputs.session().hooks);
     if problems.has_errors() {

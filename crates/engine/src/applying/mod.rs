@@ -1,4 +1,4 @@
-//! Carrying a plan out.
+//! Apply: executes a plan.
 
 mod applier;
 mod apply_call;
@@ -29,7 +29,7 @@ use crate::session::Session;
 use applier::{Applier, Parts};
 pub use ending::{AppliedRun, Done};
 
-/// Carries a plan out.
+/// Applies a plan.
 pub(crate) async fn apply(
     session: &Session,
     providers: &mut Providers,

@@ -29,7 +29,7 @@ pub(super) fn is_provisioned(inputs: &Inputs<'_>, world: &World, change: u32) ->
     block.is_some_and(|(_, block)| block.provisioners.iter().any(|one| one.when == ProvisionerWhen::Create))
 }
 
-/// Runs what is to run now that an object is there. Until that is done the object counts as tainted.
+/// Records a new object as tainted, and runs its creation-time provisioners.
 pub(super) fn provision(
     applier: &mut Applier<'_>,
     step: u32,
@@ -92,7 +92,7 @@ fn creation_provisions(
     provisioning::prepare(&provisioners, when, address, &scope, evaluation)
 }
 
-/// Takes in how the provisioners of a new object ended.
+/// Processes the result of creation-time provisioners: if all succeeded, the object is no longer tainted.
 pub(super) fn provisioned(applier: &mut Applier<'_>, mut event: Provisioned) -> Outcome {
     // A failed creation-time provisioner leaves the object tainted, as in Terraform (PL-05).
     let recorded = match event.diagnostics.has_errors() {
@@ -112,7 +112,7 @@ pub(super) fn provisioned(applier: &mut Applier<'_>, mut event: Provisioned) -> 
     values::postconditions(&applier.inputs, &applier.world, &mut applier.evaluation, change, &value)
 }
 
-/// Tells that a creation failed although the object is there.
+/// Reports a creation whose provisioners failed. The object exists and stays tainted.
 fn unprovisioned(inputs: &Inputs<'_>, evaluation: &mut Evaluation, event: Provisioned) -> Outcome {
     let Provisioned { change, started, value, diagnostics } = event;
     let subject = Subject::of(&inputs.change(change).address, None, &value);
@@ -122,8 +122,7 @@ fn unprovisioned(inputs: &Inputs<'_>, evaluation: &mut Evaluation, event: Provis
 }
 
 /// Returns the provisioners that run before an object is destroyed; none for a tainted object, which may never have been complete. `None`
-/// after an
-/// error, which is noted.
+/// after a reported error.
 pub(super) fn destruction_provisions(
     inputs: &Inputs<'_>,
     world: &World,

@@ -30,10 +30,10 @@ pub(super) struct Recording {
     writer: ResultWriter,
     /// The objects deposed by replacements that create first, by change.
     deposed: HashMap<u32, DeposedKey>,
-    /// The changes of objects that are not to be destroyed one day.
+    /// The changes whose objects have `destroy = false`.
     kept: HashSet<u32>,
     done: Done,
-    /// Operations whose provider had ended before.
+    /// Operations that were not started because their provider process had ended.
     not_begun: NotBegun,
 }
 
@@ -58,7 +58,7 @@ impl Recording {
         &self.recorder
     }
 
-    /// The recorded object of an instance.
+    /// Returns the recorded object of an instance.
     pub(super) fn object(
         &self,
         address: &ResourceInstance,
@@ -67,8 +67,8 @@ impl Recording {
         self.state.object(address, deposed)
     }
 
-    /// Takes an object that was imported while planning into the journal; says whether there is one.
-    pub(super) fn take_over(&mut self, planned: &ResourceChange) -> Result<bool, Diagnostic> {
+    /// Writes an object that was imported while planning to the journal. Returns whether the prior state has it.
+    pub(super) fn record_import(&mut self, planned: &ResourceChange) -> Result<bool, Diagnostic> {
         let Some(record) = self.state.object(&planned.address, None) else { return Ok(false) };
         let outcome = Outcome::Present(Arc::clone(record));
         self.recorder.finished(&planned.address, None, &planned.provider, None, outcome)?;
@@ -76,7 +76,7 @@ impl Recording {
         Ok(true)
     }
 
-    /// Writes again that a call has begun whose end is not known.
+    /// Records again the start of a call without an answer.
     pub(super) fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
         self.recorder.begin(begin)
     }
@@ -85,7 +85,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// It cannot be written down; then the object is current as before.
+    /// The journal cannot be written. The object then stays current.
     pub(super) fn depose(&mut self, change: u32, planned: &ResourceChange) -> Result<(), Diagnostic> {
         let ResourceChange { address, provider, .. } = planned;
         let Some(record) = self.state.object(address, None).cloned() else { return Ok(()) };
@@ -104,7 +104,7 @@ impl Recording {
         noted
     }
 
-    /// The key of the object that a change has deposed.
+    /// Returns the deposed key of the object that a change has deposed.
     pub(super) fn deposed_by(&self, change: u32) -> Option<&DeposedKey> {
         self.deposed.get(&change)
     }
@@ -125,7 +125,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Notes that the new object of a change is not to be destroyed when its resource goes.
+    /// Records that the new object of a change is to be forgotten instead of destroyed (`destroy = false`).
     pub(super) fn keep(&mut self, change: u32) {
         self.kept.insert(change);
     }
@@ -138,7 +138,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// It could not be written down. It is in the state all the same, unless it could not be encoded.
+    /// The journal cannot be written, or the object cannot be encoded. In the first case the state contains the object all the same.
     pub(super) fn record(
         &mut self,
         planned: &ResourceChange,
@@ -162,7 +162,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// It could not be written down. The object is not in the state all the same.
+    /// The journal cannot be written. The object is removed from the state all the same.
     pub(super) fn remove(
         &mut self,
         planned: &ResourceChange,
@@ -192,7 +192,7 @@ impl Recording {
         noted
     }
 
-    /// Leaves a result to the result writer, which records and reports it.
+    /// Passes a result to the result writer, which records and reports it.
     pub(super) fn hand_in(&mut self, entry: FinishedChange) {
         // A creation enters the state when the writer is done with it; a deletion can leave it at once.
         if entry.object.value.is_null() {
@@ -201,17 +201,17 @@ impl Recording {
         self.writer.take(entry);
     }
 
-    /// Lets the result writer begin with what was handed in so far.
+    /// Sends the results so far to the result writer without waiting for a full batch.
     pub(super) fn hand_over(&mut self) {
         self.writer.hand_over();
     }
 
-    /// Waits until the result writer has recorded and reported everything; gives what could not be written down.
+    /// Waits until the result writer has recorded and reported everything, and returns its errors.
     pub(super) fn catch_up(&mut self) -> Diagnostics {
         self.writer.catch_up()
     }
 
-    /// Counts an operation that ended well.
+    /// Counts a successful operation.
     pub(super) fn count(&mut self, operation: Operation) {
         self.done.count(operation);
     }
@@ -221,7 +221,7 @@ impl Recording {
         self.done.invoked += 1;
     }
 
-    /// Notes an operation that was not begun because its provider had ended, with the problems that it has only for that.
+    /// Records an operation that was not started because its provider process had ended, with the resulting errors.
     pub(super) fn note_not_begun(&mut self, planned: &ResourceChange, operation: Operation, problems: Diagnostics) {
         self.not_begun.note(&planned.provider.provider, &planned.address, operation, problems);
     }

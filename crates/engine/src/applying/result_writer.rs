@@ -28,7 +28,7 @@ pub(super) struct FinishedChange {
     pub(super) deposed: Option<DeposedKey>,
     pub(super) provider: Arc<ProviderConfig>,
     pub(super) schema: Arc<Schema>,
-    /// The object before, and as it is recorded.
+    /// The value before the change, and its record.
     pub(super) before: (Value, Option<Arc<ObjectRecord>>),
     /// The new object; its value is null if the object was deleted.
     pub(super) object: Object,
@@ -39,43 +39,43 @@ pub(super) struct FinishedChange {
     pub(super) elapsed: Duration,
 }
 
-/// Takes changes down in the order in which they are handed in.
+/// Records and reports changes in order, on the walking thread or on a thread of its own.
 pub(super) struct ResultWriter(Location);
 
 enum Location {
-    /// On the thread that walks.
+    /// On the walking thread.
     Inline(Box<Worker>),
     /// On a thread of its own.
     Thread(WriterThread),
 }
 
-/// How the walk reaches a result writer on another thread.
+/// The walk's side of a result writer on another thread.
 struct WriterThread {
     messages: SyncSender<Message>,
-    /// Handed over together: one by one it would cost more than what is saved.
+    /// Changes to send together: sending them one by one would cost more than the thread saves.
     batch: Vec<FinishedChange>,
-    /// Whether something was handed over since the result writer had last caught up.
+    /// Whether changes were sent since the result writer last caught up.
     is_behind: bool,
     thread: JoinHandle<Worker>,
 }
 
 enum Message {
     Results(Vec<FinishedChange>),
-    /// Asks for an answer when all before is done.
+    /// Asks for an answer when all earlier messages are processed.
     Flush(SyncSender<Diagnostics>),
 }
 
 /// Number of changes that are sent to the writer together.
 const BATCH: usize = 64;
 
-/// How many batches may wait: when the result writer is slower than the walk, that waits for it.
+/// Maximum number of waiting batches. A faster walk waits for the result writer.
 const WAITING: usize = 128;
 
-/// Number of changes from which on a thread is worthwhile.
+/// Minimum number of changes for which a thread is worthwhile.
 const MANY: usize = 1000;
 
 impl ResultWriter {
-    /// A result writer for about `expected` changes.
+    /// Creates a result writer for about `expected` changes.
     pub(super) fn new(expected: usize, context: &WriterContext) -> Self {
         let worker = || Worker {
             context: context.clone(),
@@ -113,7 +113,7 @@ impl ResultWriter {
         }
     }
 
-    /// Waits until everything that was handed in is in the journal and told; gives what could not be taken down.
+    /// Waits until all changes so far are recorded and reported, and returns the errors.
     pub(super) fn catch_up(&mut self) -> Diagnostics {
         match &mut self.0 {
             Location::Inline(worker) => std::mem::take(&mut worker.problems),
@@ -121,14 +121,14 @@ impl ResultWriter {
         }
     }
 
-    /// Lets the result writer begin with what was handed in so far.
+    /// Sends the changes so far without waiting for a full batch.
     pub(super) fn hand_over(&mut self) {
         if let Location::Thread(thread) = &mut self.0 {
             thread.hand_over();
         }
     }
 
-    /// The objects that came into being or were changed, as they are recorded, and how many changes could be taken down.
+    /// Ends the writer, and returns the recorded objects and the counts of successful changes.
     pub(super) fn finish(self) -> (State, Done) {
         let worker = match self.0 {
             Location::Inline(worker) => *worker,
@@ -166,7 +166,7 @@ impl WriterThread {
     }
 }
 
-/// What a result writer works with.
+/// The interfaces that a result writer records and reports to.
 #[derive(Clone)]
 pub(super) struct WriterContext {
     pub(super) recorder: Arc<dyn Recorder>,
@@ -177,7 +177,7 @@ pub(super) struct WriterContext {
 /// The part of the writer that does the work, on either thread.
 struct Worker {
     context: WriterContext,
-    /// The objects that were taken down.
+    /// The recorded objects.
     state: State,
     done: Done,
     problems: Diagnostics,
@@ -191,7 +191,7 @@ impl Worker {
             match message {
                 Message::Results(batch) => batch.into_iter().for_each(|change| self.take(change)),
                 Message::Flush(answer) => {
-                    // Who asked waits for it.
+                    // The walk waits for the answer, unless it has panicked.
                     let _ = answer.send(std::mem::take(&mut self.problems));
                 }
             }
@@ -199,7 +199,7 @@ impl Worker {
         self
     }
 
-    /// Writes what came of a change to the journal, and tells it.
+    /// Writes a change to the journal, and reports it.
     fn take(&mut self, change: FinishedChange) {
         let FinishedChange { operation, before: (known, _), elapsed, .. } = &change;
         let begun = Subject::begun(*operation, &change.address, change.deposed.clone(), known);
@@ -207,7 +207,7 @@ impl Worker {
         hooks.apply_start(&begun, *operation);
         match self.record(&change) {
             Ok(()) => {
-                // What people know the object by is in the value.
+                // The value contains the identifier that the report shows.
                 let subject = Subject { identifier: None, ..begun };
                 hooks.apply_complete(&subject, *operation, &change.object.value, *elapsed);
                 self.done.count(*operation);
@@ -220,7 +220,7 @@ impl Worker {
         }
     }
 
-    /// Records an entry. What the journal cannot take is in the state all the same, which may still be saved at the end.
+    /// Records a change. If the journal cannot be written, the state contains it all the same, because a final save may succeed.
     fn record(&mut self, change: &FinishedChange) -> Result<(), Box<Diagnostic>> {
         let FinishedChange { address, deposed, provider, schema, before: (_, before), object, .. } = change;
         // A null value means that the object was deleted.

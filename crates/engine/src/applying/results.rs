@@ -22,9 +22,8 @@ use crate::record::{Circumstances, Object};
 use crate::walk::Outcome;
 use crate::world::World;
 
-/// Takes in what came of a change.
-///
-/// There is no outcome yet when provisioners follow.
+/// Processes the result of a change: records it, reports it, and settles its value. `None` if provisioners follow, which decide the
+/// outcome.
 pub(super) fn changed(applier: &mut Applier<'_>, step: u32, event: ChangeEvent) -> Option<Outcome> {
     let ChangeEvent { change, deposed, operation, before, started, elapsed, done } = event;
     let is_good = !done.diagnostics.has_errors();
@@ -41,7 +40,7 @@ pub(super) fn changed(applier: &mut Applier<'_>, step: u32, event: ChangeEvent) 
     Some(match event.done.beginning {
         // Failures are reported by the walk: the writer handles only results that need no further decision.
         Beginning::LeftToWriter if is_good => hand_in(applier, event),
-        _ => take_down(applier, event),
+        _ => record_and_report(applier, event),
     })
 }
 
@@ -69,16 +68,15 @@ fn hand_in(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
     settle_changed(applier, change, operation, value)
 }
 
-/// Takes down and tells what came of a change.
-fn take_down(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
+/// Records and reports the result of a change on the walking thread.
+fn record_and_report(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
     let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
     let ApplyCallResult { applied, beginning, end, diagnostics: mut problems, .. } = done;
     let hooks = Arc::clone(&applier.inputs.session().hooks);
     let (address, known) = (applier.inputs.change(change).address.clone(), &applier.inputs.change(change).before);
     let subject = Subject::begun(operation, &address, deposed.clone(), known);
     if beginning == Beginning::LeftToWriter {
-        // It did not come to a good end, which is not for the result writer to tell.
-        // The writer may still be reporting earlier results, which must appear first.
+        // The result writer reports only successful changes. It may still be reporting earlier ones, which must appear first.
         applier.results_are_written();
         hooks.apply_start(&subject, operation);
     }
@@ -94,12 +92,11 @@ fn take_down(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
         }
     }
     match (applied, end) {
-        // Nobody knows whether there is an object: the journal keeps the call, and the next run asks after it.
+        // It is unknown whether the object exists: the journal keeps the call, and the next run recovers it.
         (Some(applied), CallEnd::Lost(begin, _)) if operation == Operation::Create && applied.state.is_null() => {
-            // The old object was deposed for the replacement. It is current again until the next run finds out about
-            // the new one.
+            // The old object was deposed for the replacement. It is current again until the next run recovers the new one.
             restore(&applier.inputs, &mut applier.evaluation, &mut applier.recording, change);
-            // That the object before is current again has settled the call in the journal.
+            // Restoring the old object has ended the call in the journal, so it is recorded again.
             problems.extend(applier.recording.begin(&begin).err());
         }
         (Some(applied), _) => {
@@ -107,16 +104,16 @@ fn take_down(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
             let recorded = record(applier, change, deposed.as_ref(), operation, before.as_deref(), applied, status);
             problems.extend(recorded.err());
         }
-        // The provider was never asked: what was deposed for it is current again.
+        // The provider was not called, so the object that was deposed for the replacement is current again.
         (None, _) => restore(&applier.inputs, &mut applier.evaluation, &mut applier.recording, change),
     }
     let failed = !is_begun || problems.has_errors();
-    if beginning == Beginning::Untold {
-        // Nothing was left to change, or the provider refused before it was asked to.
+    if beginning == Beginning::Unreported {
+        // Nothing was left to change, or an error preceded the apply call.
     } else if failed {
         hooks.apply_errored(&subject, operation, &problems, elapsed);
     } else if let Some(value) = &value {
-        // What people know the object by is in the value.
+        // The value contains the identifier that the report shows.
         hooks.apply_complete(&Subject { identifier: None, ..subject }, operation, value, elapsed);
         applier.recording.count(operation);
     }
@@ -129,7 +126,7 @@ fn take_down(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
     }
 }
 
-/// Gives what depends on it the new value, which is held against the postconditions.
+/// Makes references see the new value of a changed object, and evaluates its postconditions.
 fn settle_changed(applier: &mut Applier<'_>, change: u32, operation: Operation, value: Value) -> Outcome {
     match operation {
         Operation::Create | Operation::Update => {
@@ -144,7 +141,7 @@ fn settle_changed(applier: &mut Applier<'_>, change: u32, operation: Operation, 
 ///
 /// # Errors
 ///
-/// It could not be written down: the operation has not come to a good end, whatever the provider said.
+/// The journal cannot be written, or the object cannot be encoded. The operation then counts as failed.
 pub(super) fn record(
     applier: &mut Applier<'_>,
     change: u32,
@@ -194,7 +191,7 @@ pub(super) fn dependencies(inputs: &Inputs<'_>, world: &World, change: u32) -> D
     inputs.node(world, change).map(|(module, node)| inputs.graph().ancestors().of(module, node)).unwrap_or_default()
 }
 
-/// A replacement that could not be created leaves the old object current (PL-10).
+/// Makes the object that was deposed for a failed replacement the current one again (PL-10).
 fn restore(inputs: &Inputs<'_>, evaluation: &mut Evaluation, recording: &mut Recording, change: u32) {
     let noted = recording.restore(change, inputs.change(change));
     evaluation.diagnostics.extend(noted.err());

@@ -57,7 +57,7 @@ pub struct Caller {
 pub enum Deprecations {
     /// Uses are reported as warnings.
     #[default]
-    Told,
+    Reported,
     /// A call on the way to the module says that they are not (`ignore_nested_deprecations`).
     Ignored,
 }

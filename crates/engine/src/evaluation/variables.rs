@@ -79,7 +79,7 @@ impl Evaluation {
         let value = self.value(&argument, &scope)?;
         // The deprecation is reported here, and again where the module uses the value: its authors may have to know.
         let value = match world.static_module(module).deprecations {
-            Deprecations::Told => {
+            Deprecations::Reported => {
                 report_own_deprecation(&value, &argument, &mut self.diagnostics);
                 value
             }

@@ -1,4 +1,4 @@
-//! Lookup of the objects in a state that a move statement may affect.
+//! Index of the state's resources for move statements.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -7,21 +7,21 @@ use groma_state::State;
 
 use super::statement::Statement;
 
-/// The resources of a state by the place of their blocks: a statement is about all instances of the module that holds it,
-/// and looks only at the addresses that it names, however large the state is.
-pub(super) struct Bound {
-    /// By the names on the way to the module, so that those below a module follow it.
+/// The resources that have objects in the state, by module path and resource. A statement applies to all instances of its module;
+/// with this index it reads only the resources it names, however large the state is.
+pub(super) struct BoundResources {
+    /// Resources by module path. Sorted, so that the modules inside a module follow it.
     modules: BTreeMap<Vec<Name>, HashMap<Resource, BTreeSet<AbsResource>>>,
 }
 
-impl Bound {
+impl BoundResources {
     pub(super) fn of(state: &State) -> Self {
         let mut bound = Self { modules: BTreeMap::new() };
         state.resources().for_each(|(resource, _)| bound.add(resource));
         bound
     }
 
-    /// Objects are bound to instances of `resource` now; to forget where they are not any more is not needed.
+    /// Adds the new resource of a moved object. The former one may stay: [`BoundResources::moved_by`] asks the state as well.
     pub(super) fn add(&mut self, resource: &AbsResource) {
         let names = resource.module.steps().iter().map(|step| step.name.clone()).collect();
         let of_block = self.modules.entry(names).or_default().entry(resource.resource.clone()).or_default();
@@ -33,7 +33,7 @@ impl Bound {
     /// Returns the objects that `statement` moves, with their new addresses.
     pub(super) fn moved_by(&self, statement: &Statement, state: &State) -> Vec<(ResourceInstance, ResourceInstance)> {
         let mut found = Vec::new();
-        let mut look_at = |address: ResourceInstance| {
+        let mut add_if_moved = |address: ResourceInstance| {
             if let Some(target) = statement.apply(&address).filter(|target| *target != address) {
                 found.push((address, target));
             }
@@ -42,26 +42,29 @@ impl Bound {
             let Some(entry) = state.resource(resource) else { continue };
             match (&statement.from, &statement.to) {
                 (Target::Instance(ResourceInstance { key, .. }), _) if entry.instance(key).is_some() => {
-                    look_at(resource.instance(key.clone()));
+                    add_if_moved(resource.instance(key.clone()));
                 }
                 (Target::Instance(_), _) => {}
                 (Target::Resource(_), Target::Instance(_)) if entry.instance(&InstanceKey::None).is_none() => {}
-                _ => entry.instances().for_each(|(key, _)| look_at(resource.instance(key.clone()))),
+                _ => entry.instances().for_each(|(key, _)| add_if_moved(resource.instance(key.clone()))),
             }
         }
         found
     }
 
-    /// The instances of a call that have something in the state.
+    /// Returns the module instances of a call that have objects in the state.
     pub(super) fn instances_of_call(&self, call: &Statement, state: &State) -> HashSet<ModuleInstance> {
-        let depth = call.names().len();
-        let there = self.named_by(call).into_iter().filter(|resource| state.resource(resource).is_some());
-        there.map(|resource| ModuleInstance::from_steps(resource.module.steps().iter().take(depth).cloned())).collect()
+        let depth = call.module_names().len();
+        let existing = self.named_by(call).into_iter().filter(|resource| state.resource(resource).is_some());
+        existing
+            .map(|resource| ModuleInstance::from_steps(resource.module.steps().iter().take(depth).cloned()))
+            .collect()
     }
 
-    /// The resources with the block that a statement names, or in the modules it names; not all need be meant.
+    /// Returns the resources that a statement may affect: those of the named block, or those inside the named module. Module keys
+    /// are ignored, so [`Statement::apply`] decides about each instance.
     fn named_by(&self, statement: &Statement) -> BTreeSet<&AbsResource> {
-        let named = statement.names();
+        let named = statement.module_names();
         match &statement.from {
             Target::Module(_) => {
                 let below = self.modules.range(named.clone()..).take_while(|(names, _)| names.starts_with(&named));

@@ -1,4 +1,4 @@
-//! Moves that nobody has written: to and from the first of what `count` makes.
+//! Implied moves: an object keeps its place when `count` is added (`x` becomes `x[0]`) or removed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,11 +8,11 @@ use groma_hcl::Expression;
 use groma_state::State;
 
 use super::Moves;
-use super::bound::Bound;
+use super::bound::BoundResources;
 use super::statement::Statement;
 use crate::config_graph::{ConfigGraph, NodeKind};
 
-/// The key that the one instance had, and the one that it has now; none where there is no one instance.
+/// Returns the former and the present key of a single instance for these arguments; `None` with `for_each`, which implies no move.
 fn keys(count: Option<&Expression>, for_each: Option<&Expression>) -> Option<(InstanceKey, InstanceKey)> {
     match (count, for_each) {
         (Some(_), _) => Some((InstanceKey::None, InstanceKey::Int(0))),
@@ -21,13 +21,13 @@ fn keys(count: Option<&Expression>, for_each: Option<&Expression>) -> Option<(In
     }
 }
 
-/// A module call that gained or lost `count` keeps its one instance, where it follows OpenTofu.
+/// Moves the single instance of a module call that gained or lost `count`, if the call follows OpenTofu.
 pub(super) fn modules(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements: &[Statement]) {
     let calls: Vec<Statement> = calls(graph).collect();
     if calls.is_empty() {
         return;
     }
-    let mut bound = Bound::of(state);
+    let mut bound = BoundResources::of(state);
     for call in &calls {
         let depth = call.module.steps().len() + 1;
         let instance =
@@ -35,13 +35,13 @@ pub(super) fn modules(graph: &ConfigGraph, state: &mut State, moves: &mut Moves,
         let moved = bound.moved_by(call, state);
         let taken: HashSet<ModuleInstance> = bound.instances_of_call(call, state);
         let mut blocked = Vec::new();
-        // Many objects are in few instances.
-        let mut written: HashMap<ModuleInstance, bool> = HashMap::new();
+        // Cached by module instance, because one instance can contain many objects.
+        let mut explicit: HashMap<ModuleInstance, bool> = HashMap::new();
         for (from, to) in moved {
-            let is_written = *written
+            let is_explicit = *explicit
                 .entry(instance(&from))
                 .or_insert_with_key(|module| statements.iter().any(|statement| statement.names_module(module)));
-            if !is_written && !taken.contains(&instance(&to)) {
+            if !is_explicit && !taken.contains(&instance(&to)) {
                 bound.add(&to.abs_resource());
                 moves.rename(state, from, to, &mut blocked);
             }
@@ -67,24 +67,23 @@ fn calls(graph: &ConfigGraph) -> impl Iterator<Item = Statement> {
 }
 
 /// Moves the single object of a resource that gained or lost `count`: `x` and `x[0]` are the same. An explicit moved block for the
-/// resource
-/// takes precedence.
+/// resource takes precedence.
 pub(super) fn resources(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements: &[Statement]) {
     let mut planned: Vec<(ResourceInstance, ResourceInstance)> = Vec::new();
-    let mut about: HashMap<&Resource, Vec<&Statement>> = HashMap::new();
+    let mut by_resource: HashMap<&Resource, Vec<&Statement>> = HashMap::new();
     for statement in statements {
-        statement.resources().for_each(|resource| about.entry(resource).or_default().push(statement));
+        statement.resources().for_each(|resource| by_resource.entry(resource).or_default().push(statement));
     }
-    let is_spoken_of = |address: &AbsResource| {
-        let mut about = about.get(&address.resource).into_iter().flatten();
-        about.any(|statement| statement.names_resource(address))
+    let is_explicit = |address: &AbsResource| {
+        let mut candidates = by_resource.get(&address.resource).into_iter().flatten();
+        candidates.any(|statement| statement.names_resource(address))
     };
     for (address, entry) in state.resources() {
         let Some((module, node)) = graph.find_resource(&address.config_resource()) else { continue };
         let NodeKind::Resource(at) = graph.module(module).kind(node) else { continue };
         let Some((_, resource)) = graph.module(module).config.resources.get_index(at as usize) else { continue };
         let Some((from, to)) = keys(resource.count.as_ref(), resource.for_each.as_ref()) else { continue };
-        if entry.instance(&from).is_some() && entry.instance(&to).is_none() && !is_spoken_of(address) {
+        if entry.instance(&from).is_some() && entry.instance(&to).is_none() && !is_explicit(address) {
             planned.push((address.instance(from), address.instance(to)));
         }
     }

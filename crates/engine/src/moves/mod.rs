@@ -1,4 +1,8 @@
-//! Moved blocks and implied moves: bindings of the state get the addresses that the configuration has now (PL-23).
+//! Moved blocks and implied moves: renames objects in the state to the addresses that the configuration declares (PL-23).
+//!
+//! [`apply`] changes the state before the plan's walk and returns the former addresses as [`Moves`]. The walk copies them into
+//! `ResourceChange::previous_address`, from which the views print "has moved to". The renamed state is the plan's `prior_state`,
+//! which apply writes.
 
 mod bound;
 mod implied;
@@ -11,46 +15,48 @@ use groma_address::{AbsResource, ConfigResource, Resource, ResourceInstance, Tar
 use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::State;
 
-use self::bound::Bound;
+use self::bound::BoundResources;
 use self::order::order;
 use self::statement::Statement;
 use crate::config_graph::ConfigGraph;
 use crate::world::World;
 
-/// The former addresses of objects.
+/// The moves of one run: the former address of each moved object, and the moved blocks for checks that need expanded instances.
 #[derive(Debug, Default)]
 pub struct Moves {
-    /// The former address by the present one.
+    /// The former address by the present one, for every object that a moved block or an implied move renamed.
     pub previous: HashMap<ResourceInstance, ResourceInstance>,
-    /// The moved blocks that were followed.
+    /// The moved blocks of all modules.
     statements: Vec<Statement>,
-    /// Positions of those about single instances, by their resource.
-    about_instances: HashMap<Resource, Vec<usize>>,
-    /// Positions of those that move an instance which the world had and has not any more.
-    passed: BTreeSet<usize>,
+    /// Indices of the statements whose source is a single instance, by its resource.
+    by_instance_source: HashMap<Resource, Vec<usize>>,
+    /// Indices of the statements whose source instance was declared when its resource was expanded.
+    declared_sources: BTreeSet<usize>,
 }
 
 impl Moves {
-    /// Whether a moved block is about single instances of a resource.
-    pub fn name_instances_of(&self, resource: &Resource) -> bool {
-        self.about_instances.contains_key(resource)
+    /// Whether the source of a moved block is a single instance of `resource`.
+    pub fn names_instances_of(&self, resource: &Resource) -> bool {
+        self.by_instance_source.contains_key(resource)
     }
 
-    /// Notes an instance that the configuration declares and that leaves the world before it is asked for them all.
+    /// Records that the configuration declares `address`, before a refresh-only plan replaces the declared instances in the world by
+    /// the existing ones. [`Moves::still_declared_errors`] needs it.
     pub fn note_declared(&mut self, address: &ResourceInstance) {
-        let about = self.about_instances.get(&address.resource).into_iter().flatten();
-        self.passed.extend(about.filter(|at| self.statements[**at].apply(address).is_some()));
+        let candidates = self.by_instance_source.get(&address.resource).into_iter().flatten();
+        self.declared_sources.extend(candidates.filter(|index| self.statements[**index].apply(address).is_some()));
     }
 
-    /// The problems that instances are still there which moved blocks say have another address.
-    pub fn still_declared(&self, world: &World) -> Diagnostics {
+    /// Returns an error for each moved block whose source the configuration still declares, now that all instances are known.
+    pub fn still_declared_errors(&self, world: &World) -> Diagnostics {
         let statements = self.statements.iter().enumerate();
-        let declared = statements.filter(|(at, statement)| self.passed.contains(at) || statement.is_declared_in(world));
-        declared.map(|(_, statement)| statement.still_declared()).collect()
+        let declared = statements
+            .filter(|(index, statement)| self.declared_sources.contains(index) || statement.is_declared_in(world));
+        declared.map(|(_, statement)| statement.still_declared_error()).collect()
     }
 
-    /// The problem that `targets` cover an object that has moved at one of its addresses only, or at none.
-    pub fn left_out(&self, targets: &[Target]) -> Option<Diagnostic> {
+    /// Returns the error for `-target` options that include a moved object under only one of its addresses, or under none.
+    pub fn untargeted_error(&self, targets: &[Target]) -> Option<Diagnostic> {
         // Without -target everything is included.
         if targets.is_empty() {
             return None;
@@ -72,9 +78,29 @@ impl Moves {
         );
         Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
     }
+
+    /// Returns the error for `-exclude` options that cover a moved object under one of its addresses.
+    pub fn excluded_error(&self, excludes: &[Target]) -> Option<Diagnostic> {
+        // Moves are applied as a whole, so a plan without one of the objects would be wrong.
+        let is_excluded = |address: &ResourceInstance| excludes.iter().any(|target| target.may_mean(address));
+        let pairs = self.previous.iter().flat_map(|(to, from)| [from, to]);
+        let moved: BTreeSet<AbsResource> =
+            pairs.filter(|address| is_excluded(address)).map(|address| address.abs_resource()).collect();
+        if moved.is_empty() {
+            return None;
+        }
+        let options: String =
+            moved.iter().map(|resource| format!("\n  -exclude={}", quoted(&resource.to_string()))).collect();
+        let detail = format!(
+            "This configuration moves objects of the state to other addresses. A correct plan must include all of \
+             them, but the -exclude options exclude some. Remove the options, or those that cover:{options}\n\nWithout \
+             them the plan may include more objects, because of dependencies."
+        );
+        Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
+    }
 }
 
-/// Applies all moves to the state.
+/// Renames the objects of `state` by all moved blocks and implied moves. After an error the state is unchanged.
 pub fn apply(graph: &ConfigGraph, state: &mut State) -> (Moves, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let statements = statements(graph, &mut diagnostics);
@@ -85,7 +111,7 @@ pub fn apply(graph: &ConfigGraph, state: &mut State) -> (Moves, Diagnostics) {
     // Collected, because Terraform reports all blocked moves in one warning.
     let mut blocked = Vec::new();
     if !statements.is_empty() {
-        let mut bound = Bound::of(state);
+        let mut bound = BoundResources::of(state);
         for statement in &statements {
             for (from, to) in bound.moved_by(statement, state) {
                 // A later statement of a chain may move the object on from its new address.
@@ -98,7 +124,7 @@ pub fn apply(graph: &ConfigGraph, state: &mut State) -> (Moves, Diagnostics) {
     implied::modules(graph, state, &mut moves, &statements);
     implied::resources(graph, state, &mut moves, &statements);
     moves.rename_dependencies(state);
-    moves.about_instances = about_instances(&statements);
+    moves.by_instance_source = by_instance_source(&statements);
     moves.statements = statements;
     if !blocked.is_empty() {
         diagnostics.push(blocked_warning(&blocked));
@@ -132,9 +158,9 @@ impl Moves {
         for (to, from) in &self.previous {
             names.entry(from.config_resource()).or_default().insert(to.config_resource());
         }
-        // Where only keys have changed nothing is called otherwise.
+        // Recorded dependencies have no instance keys, so a move that only changes a key renames nothing.
         names.retain(|from, now| now.iter().any(|to| to != from));
-        // Some of its instances may have stayed.
+        // If some instances of the resource did not move, dependents may use these as well.
         for (address, _) in state.resources() {
             let resource = address.config_resource();
             if let Some(now) = names.get_mut(&resource) {
@@ -147,17 +173,18 @@ impl Moves {
     }
 }
 
-/// The positions of statements that are about single instances of resources, by these.
-fn about_instances(statements: &[Statement]) -> HashMap<Resource, Vec<usize>> {
-    let mut about: HashMap<Resource, Vec<usize>> = HashMap::new();
-    for (at, statement) in statements.iter().enumerate() {
+/// Returns the indices of the statements whose source is a single instance, by its resource.
+fn by_instance_source(statements: &[Statement]) -> HashMap<Resource, Vec<usize>> {
+    let mut indices: HashMap<Resource, Vec<usize>> = HashMap::new();
+    for (index, statement) in statements.iter().enumerate() {
         if let Some(resource) = statement.resource_of_instance() {
-            about.entry(resource.clone()).or_default().push(at);
+            indices.entry(resource.clone()).or_default().push(index);
         }
     }
-    about
+    indices
 }
 
+/// Returns the moved blocks of all modules in the order to apply them; none after an error.
 fn statements(graph: &ConfigGraph, diagnostics: &mut Diagnostics) -> Vec<Statement> {
     let mut all = Vec::new();
     for (_, module) in graph.modules() {
@@ -171,16 +198,16 @@ fn statements(graph: &ConfigGraph, diagnostics: &mut Diagnostics) -> Vec<Stateme
         }
     }
     check(&all, diagnostics);
-    // Of what is moved to where it is nothing else needs saying.
+    // A statement with two equal addresses has its own error already.
     let moving = all.iter().filter(|statement| statement.from != statement.to);
-    diagnostics.extend(moving.filter(|statement| statement.is_declared(graph)).map(Statement::still_declared));
+    diagnostics.extend(moving.filter(|statement| statement.is_declared(graph)).map(Statement::still_declared_error));
     if diagnostics.has_errors() {
         return Vec::new();
     }
     order(all, diagnostics)
 }
 
-/// Two statements must not send one object to two places, or two objects to one.
+/// Reports statements that move one object to two addresses, or two objects to one address.
 fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
     let mut sources: HashMap<String, &Statement> = HashMap::new();
     let mut targets: HashMap<String, &Statement> = HashMap::new();
@@ -190,7 +217,7 @@ fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
              twice.";
             diagnostics.push(Diagnostic::error("Redundant move statement", detail).at(statement.span));
         }
-        // Two equal statements are harmless; only different targets contradict each other.
+        // The same statement twice is harmless; only different addresses contradict each other.
         if let Some(other) = sources.insert(statement.source(), statement)
             && other.to != statement.to
         {

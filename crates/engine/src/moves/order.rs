@@ -1,4 +1,4 @@
-//! Statements in the order in which objects take them: a -> b before b -> c, and a part before the whole.
+//! Order of move statements: `a -> b` before `b -> c`, and a resource before the module that contains it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -8,7 +8,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::statement::Statement;
 
-/// The statements so that a chain is walked from its beginning; none after an error.
+/// Sorts the statements so that each chain is applied from its beginning. A cycle is an error; then the result is empty.
 pub(super) fn order(all: Vec<Statement>, diagnostics: &mut Diagnostics) -> Vec<Statement> {
     let followers = followers(&all);
     let mut waiting = vec![0_usize; all.len()];
@@ -41,30 +41,30 @@ fn cycle(statements: &[&Statement]) -> Diagnostic {
     Diagnostic::error("Cyclic dependency in move statements", detail)
 }
 
-/// For each statement those that can move on what it moves, or move more than it does.
+/// Returns, for each statement, the indices of those that must come after it: they move its result, or a container of its source.
 fn followers(all: &[Statement]) -> Vec<Vec<usize>> {
-    let mut beginnings = Beginnings::default();
-    all.iter().enumerate().for_each(|(at, statement)| beginnings.add(at, statement));
+    let mut sources = SourceIndex::default();
+    all.iter().enumerate().for_each(|(at, statement)| sources.add(at, statement));
     let of = |(at, statement): (usize, &Statement)| {
-        let next = beginnings.near(statement).filter(|other| statement.leads_to(&all[*other]));
+        let next = sources.near(statement).filter(|other| statement.leads_to(&all[*other]));
         // The part moves first, because the move of the whole would change its address.
-        let wider = beginnings.around(statement).filter(|other| statement.is_about_part_of(&all[*other]));
+        let wider = sources.around(statement).filter(|other| statement.moves_part_of(&all[*other]));
         // A statement may overlap with itself, but must not wait for itself.
         next.chain(wider).filter(|other| *other != at).collect()
     };
     all.iter().enumerate().map(of).collect()
 }
 
-/// Statements by what they move, so that each is held only against those whose addresses may overlap with its own.
+/// Statements by source address, so that each is compared only with those whose addresses may overlap with its own.
 #[derive(Default)]
-struct Beginnings<'a> {
-    /// Statements about an address, by module and name.
+struct SourceIndex<'a> {
+    /// Statements that move an address, by module and address.
     at: HashMap<(&'a ModulePath, String), Vec<usize>>,
-    /// Statements about something below an address.
+    /// Statements that move something inside an address.
     below: HashMap<(&'a ModulePath, String), Vec<usize>>,
 }
 
-impl<'a> Beginnings<'a> {
+impl<'a> SourceIndex<'a> {
     fn add(&mut self, at: usize, statement: &'a Statement) {
         let mut addresses = addresses(&statement.from);
         let last = addresses.pop().unwrap_or_default();
@@ -74,7 +74,7 @@ impl<'a> Beginnings<'a> {
         }
     }
 
-    /// Iterates over statements whose scope may contain that of `statement`.
+    /// Iterates over statements whose source may contain the source of `statement`.
     fn around(&self, statement: &'a Statement) -> impl Iterator<Item = usize> {
         let addresses = addresses(&statement.from).into_iter();
         addresses.filter_map(|address| self.at.get(&(&statement.module, address))).flatten().copied()

@@ -1,4 +1,4 @@
-//! One moved statement.
+//! Move statements: the addresses that a `moved` block covers, and the new address of an object.
 
 use groma_address::{
     AbsResource, InstanceKey, ModuleInstance, ModulePath, ModuleStep, Name, Resource, ResourceInstance, Target,
@@ -8,10 +8,11 @@ use groma_diagnostics::{Diagnostic, Span};
 use crate::config_graph::{ConfigGraph, ModuleIndex};
 use crate::world::World;
 
-/// One move statement in absolute terms, for every instance of the module that holds it.
+/// One move statement, from a `moved` block or implied by `count`. It applies to every instance of its module; `from` and `to` are
+/// relative to that module, and [`Statement::apply`] takes and returns absolute addresses.
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
-    /// The module that holds the statement.
+    /// The module that contains the block.
     pub(super) module: ModulePath,
     pub(super) from: Target,
     pub(super) to: Target,
@@ -19,8 +20,8 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    /// Whether the source of the statement is still declared in the configuration, as far as that is decided without evaluating
-    /// anything.
+    /// Whether the configuration still declares the source. Only decides cases that need no evaluation; see
+    /// [`Statement::is_declared_in`] for the others.
     pub(super) fn is_declared(&self, graph: &ConfigGraph) -> bool {
         match (&self.from, &self.to) {
             (Target::Module(from), Target::Module(to)) => {
@@ -41,7 +42,7 @@ impl Statement {
         }
     }
 
-    /// Whether it is something that the configuration still has, now that its instances are known.
+    /// Whether the configuration still declares the source, with the instances that the walk has expanded.
     pub(super) fn is_declared_in(&self, world: &World) -> bool {
         let Some(holder) = world.graph().find(&self.module) else { return false };
         world.instances_of(holder).iter().any(|instance| {
@@ -64,7 +65,7 @@ impl Statement {
         })
     }
 
-    /// The resource of which it moves one instance; none where it is about a whole resource, or whatever is in a module.
+    /// Returns the resource whose single instance is moved; `None` if the source is a whole resource or a module.
     pub(super) fn resource_of_instance(&self) -> Option<&Resource> {
         match Extent::of(&self.from, &self.to) {
             Extent::Instance(_, resource, _) => Some(resource),
@@ -72,7 +73,7 @@ impl Statement {
         }
     }
 
-    /// The block of a resource that this statement names.
+    /// Returns the block of a resource that this statement names.
     fn declared<'g>(&self, graph: &'g ConfigGraph, resource: &AbsResource) -> Option<&'g groma_config::Resource> {
         let steps = self.module.steps().iter().chain(resource.module.steps().iter().map(|step| &step.name));
         let module = steps.fold(ModulePath::root(), |path, name| path.child(name));
@@ -80,7 +81,7 @@ impl Statement {
         graph.module(module).config.resources.get(&resource.resource)
     }
 
-    pub(super) fn still_declared(&self) -> Diagnostic {
+    pub(super) fn still_declared_error(&self) -> Diagnostic {
         let (from, to) = (&self.from, &self.to);
         let detail = format!(
             "This block moves {from} to {to}, but {from} is still declared. Rename its block, so that {to} is \
@@ -89,8 +90,8 @@ impl Statement {
         Diagnostic::error("Moved object still exists", detail).at(self.span)
     }
 
-    /// The names on the way to the module that has what moves, or to the one that moves.
-    pub(super) fn names(&self) -> Vec<Name> {
+    /// Returns the absolute path, as names, of the module that contains the source resource, or of the source module itself.
+    pub(super) fn module_names(&self) -> Vec<Name> {
         let from = match &self.from {
             Target::Module(module) => module,
             Target::Resource(resource) => &resource.module,
@@ -99,7 +100,7 @@ impl Statement {
         self.module.steps().iter().chain(from.steps().iter().map(|step| &step.name)).cloned().collect()
     }
 
-    /// Whether it says itself what becomes of this instance of a module, or of resources right in it.
+    /// Whether the statement names this module instance, or resources directly in it, on either side.
     pub(super) fn names_module(&self, module: &ModuleInstance) -> bool {
         let depth = self.module.steps().len();
         let Some((above, inside)) = module.steps().split_at_checked(depth) else { return false };
@@ -107,12 +108,12 @@ impl Statement {
         is_here && !inside.is_empty() && self.sides().into_iter().any(|side| side.is_in(inside))
     }
 
-    /// The resources that it is about, where it is not about whatever is in a module.
+    /// Iterates over the resources that the statement names on either side.
     pub(super) fn resources(&self) -> impl Iterator<Item = &Resource> {
         self.sides().into_iter().filter_map(|side| Some(side.resource()?.1))
     }
 
-    /// Whether it is about this resource or an instance of it.
+    /// Whether the statement names this resource or an instance of it, on either side.
     pub(super) fn names_resource(&self, address: &AbsResource) -> bool {
         let depth = self.module.steps().len();
         let Some((above, inside)) = address.module.steps().split_at_checked(depth) else { return false };
@@ -129,23 +130,23 @@ impl Statement {
 
     /// Returns the source as text that is equal only for statements about the same addresses.
     pub(super) fn source(&self) -> String {
-        format!("{} {}{}", self.module, Extent::of(&self.from, &self.to).share(), self.from)
+        format!("{} {}{}", self.module, Extent::of(&self.from, &self.to).quantifier(), self.from)
     }
 
     /// Returns the target as text that is equal only for statements about the same addresses.
     pub(super) fn target(&self) -> String {
-        format!("{} {}{}", self.module, Extent::of(&self.to, &self.from).share(), self.to)
+        format!("{} {}{}", self.module, Extent::of(&self.to, &self.from).quantifier(), self.to)
     }
 
-    /// Whether what this statement moves is a part of what the other one moves, which then means the rest.
-    pub(super) fn is_about_part_of(&self, other: &Self) -> bool {
+    /// Whether this statement moves a part of what the other one moves. The other one then moves the rest.
+    pub(super) fn moves_part_of(&self, other: &Self) -> bool {
         let [own, others] = [self, other].map(|statement| Extent::of(&statement.from, &statement.to));
         self.module == other.module && own.is_part_of(others)
     }
 
-    /// Whether what this statement moves can be moved on by the other.
+    /// Whether the other statement may move an object further that this one has moved.
     pub(super) fn leads_to(&self, other: &Self) -> bool {
-        self.module == other.module && reaches(Extent::of(&self.to, &self.from), Extent::of(&other.from, &other.to))
+        self.module == other.module && overlap(Extent::of(&self.to, &self.from), Extent::of(&other.from, &other.to))
     }
 
     /// Returns the new address of an object; `None` if the statement does not affect it.
@@ -168,14 +169,13 @@ impl Statement {
     }
 }
 
-/// The addresses that one side of a statement covers. The same address has different meanings, depending on the other side: `r` is all
-/// instances of
-/// a resource where it becomes another resource, and the one without a key where it becomes an instance.
+/// The objects that one side of a statement covers. The other side decides: `r` means all instances of the resource if the other side
+/// is a resource without a key, and the single instance without a key if the other side is an instance.
 #[derive(Clone, Copy)]
 enum Extent<'a> {
-    /// All instances of a call, and what is in them.
+    /// All instances of a module call, with their contents.
     Call(&'a ModuleInstance),
-    /// One instance of a module, and what is in it.
+    /// One module instance, with its contents.
     Module(&'a ModuleInstance),
     /// All instances of a resource.
     Resource(&'a ModuleInstance, &'a Resource),
@@ -209,7 +209,7 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// Whether it is the module instance of these steps, or is right in it.
+    /// Whether it is the module instance with these steps, or a resource directly in it.
     fn is_in(self, steps: &[ModuleStep]) -> bool {
         let own = self.module().steps();
         let is_any = |at: usize| matches!(self, Self::Call(_)) && at + 1 == own.len();
@@ -219,15 +219,15 @@ impl<'a> Extent<'a> {
         own.len() == steps.len() && own.iter().zip(steps).enumerate().all(fits)
     }
 
-    /// Returns the part of the addressed objects that is covered.
-    fn share(self) -> &'static str {
+    /// Returns text that distinguishes equal addresses with different extents.
+    fn quantifier(self) -> &'static str {
         match self {
             Self::Call(_) | Self::Resource(..) => "all of ",
             Self::Module(_) | Self::Instance(..) => "",
         }
     }
 
-    /// Whether it lies in the other, which has more.
+    /// Whether `other` contains it and more.
     fn is_part_of(self, other: Self) -> bool {
         let is_deeper = self.module().steps().len() > other.module().steps().len();
         match (self, other) {
@@ -241,7 +241,7 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// Whether a module instance lies in it, be it the same.
+    /// Whether it contains a module instance, or is the same.
     fn covers(self, module: &ModuleInstance) -> bool {
         let (own, steps) = (self.module().steps(), module.steps());
         let is_any = |at: usize| matches!(self, Self::Call(_)) && at + 1 == own.len();
@@ -255,8 +255,8 @@ impl<'a> Extent<'a> {
     }
 }
 
-/// Whether something can lie in both.
-fn reaches(one: Extent<'_>, other: Extent<'_>) -> bool {
+/// Whether two extents can have an object in common.
+fn overlap(one: Extent<'_>, other: Extent<'_>) -> bool {
     match (one, other) {
         (Extent::Resource(module, resource), Extent::Resource(others, other) | Extent::Instance(others, other, _))
         | (Extent::Instance(module, resource, _), Extent::Resource(others, other)) => {
@@ -271,16 +271,16 @@ fn reaches(one: Extent<'_>, other: Extent<'_>) -> bool {
     }
 }
 
-/// The address of `object` after `from` became `to`, all relative to one module.
+/// Returns the new address of `object` after a move from `from` to `to`, all relative to one module; `None` if it does not move.
 fn relocate(object: &ResourceInstance, from: &Target, to: &Target) -> Option<ResourceInstance> {
     match (from, to) {
         (Target::Module(from), Target::Module(to)) => {
             let (steps, wanted) = (object.module.steps(), from.steps());
             let fits = steps.len() >= wanted.len()
-                && steps.iter().zip(wanted).enumerate().all(|(at, (step, wanted))| {
-                    // The last step without a key means every instance of the call, when the other side has none either.
-                    let whole = at + 1 == wanted_len(from) && wanted.key == InstanceKey::None && whole_call(from, to);
-                    step.name == wanted.name && (whole || step.key == wanted.key)
+                && steps.iter().zip(wanted).enumerate().all(|(at, (step, wanted_step))| {
+                    // Without a key on either side, the last step means every instance of the call.
+                    let whole = at + 1 == wanted.len() && wanted_step.key == InstanceKey::None && whole_call(from, to);
+                    step.name == wanted_step.name && (whole || step.key == wanted_step.key)
                 });
             if !fits {
                 return None;
@@ -311,18 +311,14 @@ fn is_plain(module: &ModuleInstance) -> bool {
     module.steps().iter().all(|step| step.key == InstanceKey::None)
 }
 
-/// Whether the call of a module may make several or none.
+/// Whether the call of a module may have several instances or none.
 fn repeats(graph: &ConfigGraph, module: ModuleIndex) -> bool {
-    let Some(place) = graph.module(module).caller else { return false };
-    let calls = &graph.module(place.module).config.calls;
-    calls.get_index(place.call as usize).is_some_and(|(_, call)| !call.has_single_instance())
+    let Some(caller) = graph.module(module).caller else { return false };
+    let calls = &graph.module(caller.module).config.calls;
+    calls.get_index(caller.call as usize).is_some_and(|(_, call)| !call.has_single_instance())
 }
 
-fn wanted_len(module: &ModuleInstance) -> usize {
-    module.steps().len()
-}
-
-/// Whether both sides name a call and not an instance of it.
+/// Whether both sides name a module call without a key, and so all of its instances.
 fn whole_call(from: &ModuleInstance, to: &ModuleInstance) -> bool {
     let unkeyed = |module: &ModuleInstance| module.steps().last().is_some_and(|step| step.key == InstanceKey::None);
     unkeyed(from) && unkeyed(to)

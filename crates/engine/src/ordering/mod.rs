@@ -36,7 +36,7 @@ pub struct Inputs<'a> {
     /// The kind of plan.
     pub mode: Mode,
     /// Whether the plan includes a node; a plan with targets leaves others out.
-    pub looks_at: &'a dyn Fn(ModuleIndex, NodeIndex) -> bool,
+    pub is_included: &'a dyn Fn(ModuleIndex, NodeIndex) -> bool,
     /// Whether objects of an instance that outlive the changes of their users stay: a plan with targets may leave users out.
     pub keeps: &'a dyn Fn(&ResourceInstance) -> bool,
 }
@@ -46,12 +46,12 @@ pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
     let mut builder = Builder::new(inputs);
     for visit in inputs.order {
         // Nodes outside of the target set are not evaluated by apply either.
-        if (inputs.looks_at)(inputs.world.module(visit.module).of, visit.node) {
+        if (inputs.is_included)(inputs.world.module(visit.module).of, visit.node) {
             builder.node_ref(*visit);
         }
     }
     // After the nodes: generated blocks have none.
-    builder.written();
+    builder.generated_blocks();
     invocations::requested(&mut builder);
     // Destructions come last, because their rules refer to the steps of creations and updates.
     destroy::destroy(&mut builder);
@@ -291,16 +291,16 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds steps for generated blocks of imported objects. They have no node and depend on their provider alone.
-    fn written(&mut self) {
+    fn generated_blocks(&mut self) {
         for (at, change) in self.inputs.changes.iter().enumerate() {
-            let is_written = change.importing.as_ref().is_some_and(|importing| importing.generated.is_some());
+            let is_generated = change.importing.as_ref().is_some_and(|importing| importing.generated.is_some());
             let step = match change.action {
                 Action::Update => Step::Update(narrow(at)),
                 action if action.is_replace() => Step::Create(narrow(at)),
                 _ => continue,
             };
             // Other imports have an instance in the configuration, and with it a step already.
-            if is_written && self.inputs.world.locate(&change.address).is_none() {
+            if is_generated && self.inputs.world.locate(&change.address).is_none() {
                 let provider = self.provider_step(change);
                 let step = self.step(step, provider.as_slice());
                 self.makes.insert(narrow(at), step);

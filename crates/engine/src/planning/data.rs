@@ -46,7 +46,7 @@ pub(super) async fn start_data(
     };
     // Deferral is decided before the provider is asked: it may depend on a provider that is not configured yet.
     if let Some(reason) = deferral::deferral(planner, instance, &address, &template) {
-        return deferral::leave_data(planner, instance, address, &template, &config, reason);
+        return deferral::defer_data(planner, instance, address, &template, &config, reason);
     }
     let Some(provider) = managed::configured(planner, &template, instance) else { return };
     // An unknown argument or a pending dependency postpones the read to apply (PL-06, PL-07).
@@ -66,7 +66,7 @@ pub(super) async fn start_data(
     read_now(planner, instance, address, (provider, &template), config, deferral).await;
 }
 
-/// Has a data resource read by its provider.
+/// Starts the read of a data source.
 pub(super) async fn read_now(
     planner: &mut Planner<'_>,
     instance: Instance,
@@ -186,9 +186,8 @@ fn defer_read(
     let after = planned_unknown(&template.schema.block, &config);
     settle(&mut planner.world, instance, after.clone());
     // The stored result is outdated, and without it references cannot use it by mistake.
-    // What it was is no longer what it is.
     planner.state.remove(&address, None);
-    // Who only looks leaves nothing to be read.
+    // A refresh-only plan has no actions, not even reads.
     if planner.inputs.mode() != Mode::RefreshOnly {
         plan_read(&planner.moves, &mut planner.plan, instance, address.clone(), template, after.clone(), reason);
     }
@@ -197,7 +196,7 @@ fn defer_read(
     instances::end_instance(planner, instance, outcome_of(status));
 }
 
-/// A change of the plan: the data source is read by apply.
+/// Adds the planned read of a data source during apply.
 pub(super) fn plan_read(
     moves: &Moves,
     plan: &mut PlanBuilder,
@@ -244,7 +243,7 @@ pub(super) fn data_read(planner: &mut Planner<'_>, instance: Instance, read: Rea
     instances::end_instance(planner, instance, outcome_of(status));
 }
 
-/// The provider could not read, or open, what it was asked for.
+/// Defers a data source or ephemeral resource whose provider deferred the read.
 pub(super) fn read_later(
     planner: &mut Planner<'_>,
     instance: Instance,
@@ -260,7 +259,7 @@ pub(super) fn read_later(
         return instances::end_instance(planner, instance, Outcome::Deferred);
     }
     match data_config(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template) {
-        Some(config) => deferral::leave_data(planner, instance, address, &template, &config, reason),
+        Some(config) => deferral::defer_data(planner, instance, address, &template, &config, reason),
         None => instances::end_instance(planner, instance, Outcome::Failed),
     }
 }
@@ -278,7 +277,7 @@ pub(super) fn record_data(planner: &mut Planner<'_>, instance: Instance, address
     }
 }
 
-/// The change of a data resource that is not read now.
+/// Returns the change that plans or defers a read.
 pub(super) fn read_change(
     moves: &Moves,
     address: ResourceInstance,
@@ -304,7 +303,7 @@ pub(super) fn read_change(
     }
 }
 
-/// The check block that holds a resource, if one does.
+/// Returns the check block that contains a data source, if there is one.
 pub(super) fn check_around(world: &World, instance: Instance) -> Option<Name> {
     let config = &world.static_module(instance.module).config;
     config.resources.get_index(instance.resource as usize)?.1.check.clone()
@@ -356,7 +355,7 @@ pub(super) fn checked_data_read(planner: &mut Planner<'_>, instance: Instance, c
     instances::end_instance(planner, instance, outcome);
 }
 
-/// Reads a data source, if what it is read with is known.
+/// Reads a data source in a destroy plan, if its configuration and provider are known; otherwise uses the recorded result.
 pub(super) async fn start_remaining_data(
     planner: &mut Planner<'_>,
     instance: Instance,
@@ -365,7 +364,7 @@ pub(super) async fn start_remaining_data(
 ) {
     // `-refresh=false` trusts the state, also for data sources that providers are configured with.
     if planner.inputs.options().refresh == Refresh::Trust
-        || goes_unread(&planner.inputs, &planner.world, instance, &address)
+        || is_unread_dependent(&planner.inputs, &planner.world, instance, &address)
     {
         return settle_recorded(planner, instance, &address);
     }
@@ -390,15 +389,15 @@ pub(super) fn remaining_data_read(planner: &mut Planner<'_>, instance: Instance,
         settle(&mut planner.world, instance, value);
         return instances::end_instance(planner, instance, Outcome::Done);
     }
-    // Whether checks hold is not asked while everything goes.
+    // A destroy plan evaluates no checks, so problems inside of check blocks are not reported.
     if check_around(&planner.world, instance).is_none() {
-        lessen(&mut diagnostics);
+        downgrade(&mut diagnostics);
         planner.evaluation.diagnostics.append(diagnostics);
     }
     settle_recorded(planner, instance, &address);
 }
 
-/// Data sources that go with what is destroyed.
+/// Returns the data sources that a destroy plan removes from the state.
 pub(super) fn removed_data(inputs: &Inputs<'_>, state: &State) -> Vec<ResourceInstance> {
     // Only a destroy plan removes data sources together with their dependents.
     if inputs.mode() != Mode::Destroy {
@@ -409,8 +408,8 @@ pub(super) fn removed_data(inputs: &Inputs<'_>, state: &State) -> Vec<ResourceIn
     data.map(|view| view.address()).filter(is_targeted).collect()
 }
 
-/// The instances of a data source that something is configured with, as the configuration has them; none where it is another
-/// resource, or its repetition cannot be worked out: then it is what the last run found.
+/// Returns the declared instances of a data source that a provider configuration needs in a destroy plan; `None` for other resources, or
+/// if `count` or `for_each` cannot be evaluated. The recorded instances are used then.
 pub(super) fn expansion_of_needed_data(
     inputs: &Inputs<'_>,
     world: &World,
@@ -430,15 +429,15 @@ pub(super) fn expansion_of_needed_data(
     wanted.filter(|_| !problems.has_errors())
 }
 
-/// Whether it is there only because it depends on something that is destroyed.
-fn goes_unread(inputs: &Inputs<'_>, world: &World, instance: Instance, address: &ResourceInstance) -> bool {
+/// Whether a targeted destroy includes a data source only as a dependent, so that it is not read.
+fn is_unread_dependent(inputs: &Inputs<'_>, world: &World, instance: Instance, address: &ResourceInstance) -> bool {
     let module = world.module(instance.module).of;
     let node = world.static_module(instance.module).resource(instance.resource as usize);
     let is_needed = inputs.destroy_needs().is_some_and(|destroy_scope| destroy_scope.needs(module, node));
     !is_needed && inputs.targets().is_some_and(|included| !included.reads(module, node, address))
 }
 
-/// The data resource is what the last run found.
+/// Ends a data source with its recorded result.
 fn settle_recorded(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance) {
     let template = planner.inputs.template(&planner.world, instance.module, instance.resource);
     if let (Some(record), Some(template)) = (planner.state.object(address, None), template)
@@ -449,8 +448,8 @@ fn settle_recorded(planner: &mut Planner<'_>, instance: Instance, address: &Reso
     instances::end_instance(planner, instance, Outcome::Done);
 }
 
-/// Nothing of it stops the run.
-fn lessen(diagnostics: &mut Diagnostics) {
+/// Turns errors into warnings.
+fn downgrade(diagnostics: &mut Diagnostics) {
     for problem in diagnostics.iter_mut() {
         problem.severity = Severity::Warning;
     }

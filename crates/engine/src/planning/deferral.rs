@@ -59,8 +59,8 @@ pub(super) fn deferral(
     planner.imports.is_deferred(address, &planner.state).then_some(DeferralReason::ResourceConfigUnknown)
 }
 
-/// Leaves an instance of the configuration to a later run whose provider cannot even be asked.
-pub(super) fn leave_instance(
+/// Defers an instance whose provider cannot be called in this run.
+pub(super) fn defer_instance(
     planner: &mut Planner<'_>,
     instance: Instance,
     address: ResourceInstance,
@@ -96,11 +96,11 @@ pub(super) fn leave_instance(
         outcome: Outcome::Deferred,
         importing: None,
     };
-    leave_unasked(planner, &subject, &evaluated.config, reason);
+    defer_without_call(planner, &subject, &evaluated.config, reason);
 }
 
-/// Leaves a managed object to a later run whose provider cannot even be asked.
-pub(super) fn leave_unasked(
+/// Defers the change of a managed object without a provider call: planned values are those of the configuration.
+pub(super) fn defer_without_call(
     planner: &mut Planner<'_>,
     subject: &ManagedSubject,
     config: &Value,
@@ -125,7 +125,7 @@ pub(super) fn leave_unasked(
     }
 }
 
-/// Keeps what would be done to a managed object.
+/// Adds a deferred change of a managed object to the plan.
 pub(super) fn note_deferred(planner: &mut Planner<'_>, subject: &ManagedSubject, draft: Draft, reason: DeferralReason) {
     let source = match planner.imports.is_deferred(&subject.address, &planner.state) {
         true => Source::Unknown,
@@ -137,8 +137,8 @@ pub(super) fn note_deferred(planner: &mut Planner<'_>, subject: &ManagedSubject,
     planner.plan.defer(node_ref, DeferredChange { reason, change, open_steps, source });
 }
 
-/// Leaves the reading of a data resource to a later run.
-pub(super) fn leave_data(
+/// Defers the read of a data source.
+pub(super) fn defer_data(
     planner: &mut Planner<'_>,
     instance: Instance,
     address: ResourceInstance,

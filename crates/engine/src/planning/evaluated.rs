@@ -14,7 +14,7 @@ use groma_value::Value;
 use super::deferral;
 use super::event::Instance;
 use super::expand;
-use super::ignore::{Ignore, ignored};
+use super::ignore::{Ignore, evaluate_ignore_changes};
 use super::inputs::Inputs;
 use super::managed;
 use super::plan_call::{Disposal, Prevention};
@@ -35,7 +35,7 @@ pub(super) struct Evaluated {
 }
 
 impl Evaluated {
-    /// Of a block that could not be evaluated, or plays no part.
+    /// Returns the default for a block that could not be evaluated or is not used.
     pub(super) fn nothing(template: &Template, outcome: Outcome) -> Self {
         Self {
             config: template.schema.block.null_value(),
@@ -49,7 +49,7 @@ impl Evaluated {
     }
 }
 
-/// The lifecycle of an instance whose configuration plays no part.
+/// Evaluates only `prevent_destroy` and `destroy` of an instance, for a plan that does not use its configuration.
 pub(super) fn unevaluated(
     world: &World,
     evaluation: &mut Evaluation,
@@ -70,8 +70,8 @@ pub(super) fn unevaluated(
     Evaluated { prevention, disposal, ..Evaluated::nothing(template, Outcome::Done) }
 }
 
-/// Evaluates an instance that is only refreshed. Its failed preconditions are reported all the same.
-pub(super) fn looked_at(
+/// Evaluates the lifecycle of an instance that is only refreshed. Failed preconditions are reported, as warnings in a refresh-only plan.
+pub(super) fn evaluate_refreshed(
     world: &World,
     evaluation: &mut Evaluation,
     instance: Instance,
@@ -122,7 +122,7 @@ pub(super) fn evaluate_instance(
     let prevention = prevention(prevent, resource.header_span, evaluation, &scope);
     // An unknown value of `destroy` means the default; a later run will know better.
     let disposal = disposal(evaluation.truth(lifecycle.destroy.as_ref(), &scope));
-    let ignore = ignored(evaluation, &lifecycle.ignore_changes, &scope);
+    let ignore = evaluate_ignore_changes(evaluation, &lifecycle.ignore_changes, &scope);
     Some(Evaluated {
         // The dependents' wish counts as well, because a dependent created first needs its dependencies first (PL-11).
         config: value,

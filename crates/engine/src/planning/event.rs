@@ -22,17 +22,17 @@ pub(super) struct Instance {
     pub(super) position: usize,
 }
 
-/// Something that can be started as soon as fewer conversations go on.
+/// Work that starts as soon as fewer provider calls are in flight.
 pub(super) enum Task {
     /// An instance of a resource in the configuration.
     Instance(Instance),
-    /// An object that the configuration does not have.
+    /// An orphan, or a deposed object of one.
     Orphan(ResourceInstance, Option<DeposedKey>),
     /// The actions before the change of an instance, which is processed after them.
     Before(Box<ManagedEvent>, Vec<InvocationDraft>),
 }
 
-/// A conversation that came to its end.
+/// The result of a provider call.
 pub(super) enum Event {
     Managed(Box<ManagedEvent>),
     Data(Instance, Box<ReadResult>),
@@ -56,11 +56,11 @@ pub(super) struct ManagedSubject {
     pub(super) provider: Arc<ProviderConfig>,
     pub(super) schema: Arc<groma_provider::Schema>,
     pub(super) create_before_destroy: bool,
-    /// Whether its block says that the object is not to be destroyed.
+    /// Whether the object has `destroy = false`.
     pub(super) is_kept: bool,
     pub(super) undecided: bool,
     /// The outcome of the instance if the calls succeed. An instance that could not be evaluated fails in any case.
     pub(super) outcome: Outcome,
-    /// Set when it is taken over from outside.
+    /// Set if the object is imported.
     pub(super) importing: Option<Importing>,
 }

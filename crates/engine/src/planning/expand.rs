@@ -75,7 +75,7 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
             wanted.unwrap_or_else(|| {
                 let recorded = recorded_expansion(&planner.world, &planner.state, visit.module, at);
                 // `prevent_destroy` may refer to `each.value`, which the state does not store.
-                if stands_on_elements(resource) { with_elements(recorded, arguments, &scope) } else { recorded }
+                if prevention_needs_elements(resource) { with_elements(recorded, arguments, &scope) } else { recorded }
             })
         }
         Mode::Normal | Mode::RefreshOnly | Mode::Destroy => {
@@ -97,17 +97,17 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
     if planner.inputs.targets().is_some() {
         // A destroy plan reads the recorded values of all instances, not only of those outside of the target set.
         let planned: &[usize] = if planner.inputs.mode() == Mode::Destroy { &[] } else { &positions };
-        settle_what_stays(&planner.inputs, &mut planner.world, &planner.state, visit.module, at, planned);
+        settle_untargeted(&planner.inputs, &mut planner.world, &planner.state, visit.module, at, planned);
     }
     let has_conditions = !resource.lifecycle.preconditions.is_empty() || !resource.lifecycle.postconditions.is_empty();
     if has_conditions && planner.inputs.mode() != Mode::Destroy {
-        leave_undecided(&planner.world, &mut planner.evaluation, visit.module, at, &positions);
+        report_undecided(&planner.world, &mut planner.evaluation, visit.module, at, &positions);
     }
     instances::begin_instances(planner, visit.module, at, positions);
 }
 
-/// The conditions of instances that nobody aimed at are not decided.
-fn leave_undecided(world: &World, evaluation: &mut Evaluation, module: ModuleId, at: u32, planned: &[usize]) {
+/// Reports the conditions of instances outside of the target set as unknown.
+fn report_undecided(world: &World, evaluation: &mut Evaluation, module: ModuleId, at: u32, planned: &[usize]) {
     for position in 0..world.module(module).resources[at as usize].expansion.len() {
         // Positions come in order.
         if planned.binary_search(&position).is_err() {
@@ -118,9 +118,8 @@ fn leave_undecided(world: &World, evaluation: &mut Evaluation, module: ModuleId,
     }
 }
 
-/// Objects that a partial plan leaves as they are have the values that the state has: outputs are made of them, and providers
-/// may be configured with them.
-fn settle_what_stays(
+/// Gives instances outside of the target set their recorded values, because outputs and provider configurations may refer to them.
+fn settle_untargeted(
     inputs: &Inputs<'_>,
     world: &mut World,
     state: &State,
@@ -142,13 +141,12 @@ fn settle_what_stays(
     }
 }
 
-/// The instances to plan: all, unless targets were chosen.
+/// Returns the positions of the instances to plan: all, or with targets those in the target set.
 fn planned_positions(inputs: &Inputs<'_>, world: &World, visit: Visit, at: u32) -> Vec<usize> {
     let data = &world.module(visit.module).resources[at as usize];
     let all = 0..data.expansion.len();
     match inputs.targets() {
         None => all.collect(),
-        // Some of them may be meant.
         // The keys are unknown, so instances cannot be matched against the targets.
         Some(_) if data.expansion == Expansion::Unknown => all.collect(),
         Some(included) => {
@@ -183,18 +181,18 @@ pub(super) fn creates_before_destroy(
     own.unwrap_or(false) || inputs.is_forced_to_create_first(index, node)
 }
 
-/// The number of the resource at `address` in a module instance.
+/// Returns the index of the resource at `address` in a module instance.
 pub(super) fn resource_number(world: &World, module: ModuleId, address: &groma_address::Resource) -> Option<u32> {
     world.static_module(module).config.resources.get_index_of(address).map(narrow)
 }
 
-/// Whether what may be destroyed can depend on the elements of `for_each`.
-fn stands_on_elements(resource: &Resource) -> bool {
+/// Whether `prevent_destroy` may refer to the elements of `for_each`.
+fn prevention_needs_elements(resource: &Resource) -> bool {
     let prevent = resource.for_each.as_ref().and(resource.lifecycle.prevent_destroy.as_ref());
     prevent.is_some_and(|prevent| !matches!(prevent.kind, ExpressionKind::Bool(_)))
 }
 
-/// The instances of the state with the elements that the configuration has for them, as far as it can be evaluated.
+/// Returns the recorded instances with the `for_each` elements of the configuration, as far as these can be evaluated.
 fn with_elements(recorded: Expansion, arguments: Arguments<'_>, scope: &dyn Scope) -> Expansion {
     // Blocks that cannot be evaluated must not prevent destruction.
     let mut problems = Diagnostics::new();
@@ -212,7 +210,7 @@ fn with_elements(recorded: Expansion, arguments: Arguments<'_>, scope: &dyn Scop
     Expansion::ForEach(keys.iter().map(element).collect())
 }
 
-/// The instances that the state has, in the shape of an expansion.
+/// Returns the recorded instances of a resource as an expansion.
 pub(crate) fn recorded_expansion(world: &World, state: &State, module: ModuleId, at: u32) -> Expansion {
     let data = world.module(module);
     let config = &world.static_module(module).config;
@@ -222,7 +220,7 @@ pub(crate) fn recorded_expansion(world: &World, state: &State, module: ModuleId,
         return match (&resource.count, &resource.for_each) {
             (Some(_), _) => Expansion::Count(0),
             (None, Some(_)) => Expansion::ForEach(Arc::from([])),
-            // Not there, so nothing is known of it; what mentions it is not needed to destroy the rest.
+            // A missing object has no value; nothing that is destroyed refers to it.
             (None, None) => Expansion::Single,
         };
     };

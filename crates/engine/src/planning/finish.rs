@@ -1,4 +1,4 @@
-//! The end of a plan: outputs, order, and everything in its place.
+//! The end of a plan: changes of outputs, relevant attributes, the execution graph, and the finished [`Plan`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn execution(planner: &Planner<'_>, order: &[Visit]) -> ExecutionGraph {
     };
     let (graph, included, destroy_scope) =
         (planner.inputs.graph(), planner.inputs.targets(), planner.inputs.destroy_needs());
-    let looks_at = |module, node| {
+    let is_included = |module, node| {
         included.is_none_or(|included| included.node(graph, module, node))
             && destroy_scope.is_none_or(|destroy_scope| destroy_scope.executes(graph.module(module), module, node))
     };
@@ -104,12 +104,12 @@ fn execution(planner: &Planner<'_>, order: &[Visit]) -> ExecutionGraph {
         undecided: &undecided,
         invocations: planner.plan.invocations(),
         mode: planner.inputs.mode(),
-        looks_at: &looks_at,
+        is_included: &is_included,
         keeps: &keeps,
     })
 }
 
-/// The end of a search: nothing is to be done.
+/// Ends a query: returns the objects that list blocks found.
 pub(super) fn finish_search(mut planner: Planner<'_>) -> (Vec<Searched>, Diagnostics, Spent) {
     planner.plan.sort();
     let contents = planner.plan.finish();
@@ -117,8 +117,8 @@ pub(super) fn finish_search(mut planner: Planner<'_>) -> (Vec<Searched>, Diagnos
     (contents.searched, reported_once(planner.evaluation.diagnostics), spent)
 }
 
-/// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
-/// refer to them; the rest waits.
+/// Returns the nodes that apply visits, in order. Deferred values are included, because other nodes refer to them; other deferred nodes
+/// are left to a later run.
 fn remaining_visits(inputs: &Inputs<'_>, world: &World, schedule: &mut Schedule) -> Vec<Visit> {
     // Without deferral nothing is left out, which is the usual case.
     let order = schedule.take_order();
@@ -140,7 +140,7 @@ fn remaining_visits(inputs: &Inputs<'_>, world: &World, schedule: &mut Schedule)
     order.into_iter().filter(|visit| !waits(visit)).collect()
 }
 
-/// A replace option that names nothing is a slip (PL-60).
+/// Warns about `-replace` options that match no planned instance (PL-60).
 fn warn_of_unknown_replacements(inputs: &Inputs<'_>, evaluation: &mut Evaluation, plan: &PlanBuilder) {
     for address in &inputs.options().replace {
         // Matches only planned instances: a target may have excluded the named one, and then the option has no effect
@@ -171,9 +171,9 @@ fn declare_checks(inputs: &Inputs<'_>, evaluation: &mut Evaluation) {
         for (node, block) in module.nodes() {
             let Some((kind, address)) = checked_block(&module.config, block) else { continue };
             evaluation.checks.declare(kind, address.clone());
-            let looked_at = inputs.targets().is_none_or(|included| included.node(&graph, index, node));
+            let is_included = inputs.targets().is_none_or(|included| included.node(&graph, index, node));
             match destroys {
-                _ if !looked_at => {}
+                _ if !is_included => {}
                 false => evaluation.checks.count(kind, address),
                 true if kind == Checkable::Output && module.config.path.is_root() && inputs.targets().is_none() => {
                     evaluation.checks.report(kind, address.clone(), address, &Verdict::Unknown);
@@ -192,7 +192,7 @@ fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
     for (at, (name, output)) in config.outputs.iter().enumerate() {
         let before = recorded_output(&planner.state, name);
         let after = match planner.inputs.mode() {
-            // What was never there does not go, nor what nobody aimed at.
+            // An output that was never stored cannot be removed, and with -target outputs stay unchanged.
             Mode::Destroy if before.is_none() || planner.inputs.targets().is_some() => continue,
             Mode::Destroy => None,
             Mode::Normal | Mode::RefreshOnly => match root.outputs.get(at).cloned().flatten() {
@@ -200,12 +200,11 @@ fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
                     continue;
                 }
                 Some(value) => Some(after_round_trip(value)),
-                // Left out of a partial plan, or not worked out: it stays as it is.
+                // Outside of a partial plan, or not evaluated: it stays unchanged.
                 None => continue,
             },
         };
-        // What is null is not recorded, nor of what type it would be.
-        // An output that was never stored and is null now is no change, as in Terraform.
+        // The state stores no null outputs, so an output that was never stored and is null now has not changed, as in Terraform.
         let after = after.filter(|value| before.is_some() || !value.is_null());
         let action = compare(before.as_ref(), after.as_ref());
         // An output that was sensitive stays hidden in the change that reveals it.

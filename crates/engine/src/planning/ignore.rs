@@ -1,4 +1,5 @@
-//! `ignore_changes`: the prior value replaces the configured one before the provider plans (PL-20).
+//! `ignore_changes`: the prior value replaces the configured one before the provider plans (PL-20). Apply does the same before it plans
+//! again, with the object as it is then.
 
 use groma_config::IgnoreChanges;
 use groma_hcl::{LiteralKey, Step, Traversal};
@@ -20,13 +21,13 @@ pub enum Ignore {
     Paths(Vec<Path>),
 }
 
-/// The path that a traversal relative to a resource means.
+/// Converts a traversal that starts with an attribute of a resource to a path.
 pub fn relative_path(traversal: &Traversal) -> Path {
     let root = PathStep::Attribute(traversal.root.name.clone());
     Path::from_iter(std::iter::once(root).chain(traversal.steps().iter().map(path_step)))
 }
 
-/// The path that the steps after a resource mean: the resource itself where they do not begin with an attribute.
+/// Converts the steps after a resource to a path; the root path if they do not begin with an attribute.
 pub fn steps_path(steps: &[Step]) -> Path {
     match steps {
         [Step::Attribute { .. }, ..] => steps.iter().map(path_step).collect(),
@@ -44,7 +45,7 @@ fn path_step(step: &Step) -> PathStep {
     }
 }
 
-/// The configuration with the prior object's values where changes are ignored.
+/// Returns the configuration with the prior object's values at the ignored paths.
 pub fn ignore_changes(block: &Block, ignore: &Ignore, prior: &Value, config: Value) -> Value {
     // A creation has nothing to keep, and a deletion has no configuration.
     if prior.is_null() || config.is_null() {
@@ -57,7 +58,7 @@ pub fn ignore_changes(block: &Block, ignore: &Ignore, prior: &Value, config: Val
     }
 }
 
-/// The part of an object that a configuration could have said.
+/// Returns an object without computed-only attributes: the part that a configuration can set.
 fn configurable(block: &Block, prior: &Value) -> Value {
     let Some(object) = prior.as_object() else { return prior.clone() };
     let values = block.slots().iter().zip(object.values()).map(|(slot, value)| match &slot.item {
@@ -93,7 +94,7 @@ fn each_object(block: &Block, value: &Value) -> Value {
     same.with_marks(&marks)
 }
 
-/// `config` with what `prior` has at `steps`. Where one of them does not lead there, nothing changes.
+/// Returns `config` with the value of `prior` at `steps`; `config` itself if either value has no such path.
 fn keep(config: &Value, prior: &Value, steps: &[PathStep]) -> Value {
     let Some((step, rest)) = steps.split_first() else { return prior.clone() };
     // The kept value brings its marks along, or a sensitive value would be revealed.
@@ -109,7 +110,7 @@ fn keep(config: &Value, prior: &Value, steps: &[PathStep]) -> Value {
         }
         (PathStep::Index(key), _, _) if let Some(key) = key.as_str() => match config.ty() {
             Type::Map(_) => keep_entry(config, prior, key, rest).with_marks(&marks),
-            // Only maps have entries of their own: of anything else that a key at the end is written for, all is left alone.
+            // Only maps have entries. A string key at the end of the path ignores any other value as a whole.
             _ if rest.is_empty() => prior.clone(),
             _ => config.clone(),
         },
@@ -127,7 +128,7 @@ fn keep(config: &Value, prior: &Value, steps: &[PathStep]) -> Value {
     }
 }
 
-/// The elements of `ours` with the one of `theirs` at `key`; none if one of them has none there.
+/// Returns the elements of `ours` with the one of `theirs` at `key`; `None` if either has no element there.
 fn keep_element(ours: &[Value], theirs: &[Value], key: &Value, rest: &[PathStep]) -> Option<Vec<Value>> {
     let at = usize::try_from(key.as_number().and_then(Number::to_u64)?).ok()?;
     let kept = keep(ours.get(at)?, theirs.get(at)?, rest);
@@ -136,7 +137,7 @@ fn keep_element(ours: &[Value], theirs: &[Value], key: &Value, rest: &[PathStep]
     Some(values)
 }
 
-/// An entry of a map is kept with its absence too, if it is left alone as a whole.
+/// Keeps the prior entry of a map. If the path ends at the entry, its absence is kept as well.
 fn keep_entry(config: &Value, prior: &Value, key: &str, rest: &[PathStep]) -> Value {
     let (ours, theirs) = (config.as_map(), prior.as_map());
     let Type::Map(element) = config.ty() else { return config.clone() };
@@ -164,7 +165,11 @@ fn keep_entry(config: &Value, prior: &Value, key: &str, rest: &[PathStep]) -> Va
 }
 
 /// Evaluates the `ignore_changes` argument for one instance.
-pub(crate) fn ignored(evaluation: &mut Evaluation, ignore: &IgnoreChanges, scope: &InstanceScope<'_>) -> Ignore {
+pub(crate) fn evaluate_ignore_changes(
+    evaluation: &mut Evaluation,
+    ignore: &IgnoreChanges,
+    scope: &InstanceScope<'_>,
+) -> Ignore {
     match ignore {
         IgnoreChanges::None => Ignore::Nothing,
         IgnoreChanges::All => Ignore::All,
@@ -176,7 +181,7 @@ pub(crate) fn ignored(evaluation: &mut Evaluation, ignore: &IgnoreChanges, scope
     }
 }
 
-/// Paths that an expression names: strings such as `tags["x"]`, or `all`.
+/// Parses the value of an expression: a list of strings such as `tags["x"]`, or `all`.
 fn named_paths(value: &Value) -> Ignore {
     let (value, _) = value.unmark_deep();
     let one = |text: &str| {

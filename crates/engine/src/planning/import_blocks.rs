@@ -31,7 +31,7 @@ use crate::templates::TemplateKey;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
-/// Evaluates an import block: which instances it is into, and what their objects are called outside.
+/// Evaluates an import block: its target instances, and the identification of each object.
 pub(super) fn import(planner: &mut Planner<'_>, module: ModuleId, at: u32) -> Outcome {
     let config = Arc::clone(&planner.world.static_module(module).config);
     let Some(import) = config.imports.get(at as usize) else { return Outcome::Failed };
@@ -73,7 +73,7 @@ fn import_one(
     let address = import_address(&planner.world, &mut planner.evaluation, module, &import.to_expression, repetition)?;
     let (ImportIdentity::Id(expression) | ImportIdentity::Identity(expression)) = &import.identity;
     // The instance is known but the object is not: only this instance waits.
-    if is_left(&planner.inputs, &planner.world, &planner.evaluation, module, expression, repetition) {
+    if is_deferred(&planner.inputs, &planner.world, &planner.evaluation, module, expression, repetition) {
         planner.imports.defer_instance(address);
         return Some(());
     }
@@ -98,8 +98,8 @@ fn import_one(
     Some(())
 }
 
-/// Whether only a later run will know which object is meant.
-fn is_left(
+/// Whether the identification is unknown, so that the import is deferred to a later run.
+fn is_deferred(
     inputs: &Inputs<'_>,
     world: &World,
     evaluation: &Evaluation,
@@ -178,7 +178,7 @@ fn import_identity(
     None
 }
 
-/// The instance that an address with keys to be evaluated names.
+/// Evaluates the instance keys in the `to` argument, and returns the address.
 fn import_address(
     world: &World,
     evaluation: &mut Evaluation,
@@ -249,7 +249,8 @@ fn import_key(
     None
 }
 
-/// Imports into instances that the configuration does not have. What is managed has been imported, and goes as others do.
+/// Reports imports to instances that the configuration does not declare. An instance with an object is not reported: it was imported
+/// by an earlier run and is an orphan now.
 pub(super) fn report_unmet_imports(planner: &mut Planner<'_>) {
     let unmet = planner.imports.unmet(&planner.state, planner.inputs.targets());
     let problems: Vec<Diagnostic> = unmet.into_iter().map(|(address, span)| not_configured(address, span)).collect();
@@ -265,7 +266,7 @@ fn not_configured(address: &ResourceInstance, span: Span) -> Diagnostic {
     Diagnostic::error("Configuration for import target does not exist", detail).at(span)
 }
 
-/// A piece of an address.
+/// A name or an evaluated instance key of an address.
 enum Part {
     Name(Name),
     Key(InstanceKey),
@@ -327,9 +328,8 @@ enum ImportIdError {
     Empty,
 }
 
-/// The id, be it sensitive or ephemeral: it names an object, and is shown and kept in the plan as in Terraform.
+/// Reads the import ID, even from a sensitive or ephemeral value: as in Terraform, the plan shows and stores it.
 fn read_id(value: &Value) -> Result<String, ImportIdError> {
-    // Imported ids are stored in the plan and shown, so marks cannot be kept.
     let (value, _) = value.unmark_deep();
     if value.is_null() {
         return Err(ImportIdError::Null);
@@ -344,7 +344,11 @@ fn read_id(value: &Value) -> Result<String, ImportIdError> {
     }
 }
 
-/// The identity, where it can be asked for now.
+/// Reads the import identity.
+///
+/// # Errors
+///
+/// The value is ephemeral, does not match the schema, or is not wholly known.
 fn known_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, Diagnostic> {
     if value.deep_marks().is_ephemeral() {
         return Err(unusable("The import identity must not be ephemeral, because the plan stores it."));
@@ -359,7 +363,7 @@ fn known_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, Diagn
     ))
 }
 
-/// The schema of a resource that has no block, where one is to be written.
+/// Returns the schema of a resource without a block; `None` if no configuration is generated, or after an error.
 pub(super) fn missing_schema(
     inputs: &Inputs<'_>,
     providers: &mut Providers,
@@ -379,7 +383,7 @@ pub(super) fn missing_schema(
     }
 }
 
-/// Starts on the imports that the walk did not come by.
+/// Starts the imports to resources without a block, for which configuration is generated (`-generate-config-out`).
 pub(super) async fn generate_missing(planner: &mut Planner<'_>) {
     // Generated blocks are written only by a plan that may import, and not by destroy or refresh-only plans.
     if planner.inputs.options().missing == MissingResources::Refused || planner.inputs.mode() != Mode::Normal {
@@ -394,7 +398,7 @@ pub(super) async fn generate_missing(planner: &mut Planner<'_>) {
     }
 }
 
-/// The provider of an import that has no block; none after an error, which is noted.
+/// Returns the provider configuration of an import to a resource without a block; `None` after a reported error.
 fn import_provider(planner: &mut Planner<'_>, import: &Import) -> Option<ProviderConfig> {
     let block = provider(planner.inputs.session(), import)?;
     let Some(key) = import.provider.as_ref().and_then(|reference| reference.key.as_ref()) else {
@@ -427,7 +431,7 @@ async fn generate(planner: &mut Planner<'_>, import: &Import, address: ResourceI
     };
     let Some(provider) = planner.providers.configured(&config) else { return };
     planner.imports.note_generated(address.clone());
-    let written = import.provider.as_ref().map(|reference| format!("{}{}", reference.provider, config.key));
+    let provider_argument = import.provider.as_ref().map(|reference| format!("{}{}", reference.provider, config.key));
     let subject = ManagedSubject {
         instance: None,
         address: address.clone(),
@@ -461,7 +465,7 @@ async fn generate(planner: &mut Planner<'_>, import: &Import, address: ResourceI
         record: None,
         refresh: planner.inputs.options().refresh,
         forced: None,
-        generating: Some(Generating { provider: written }),
+        generating: Some(Generating { provider: provider_argument }),
         importing: Some(importing),
         deferral: planner.inputs.deferral(),
         left: None,

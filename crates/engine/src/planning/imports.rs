@@ -1,4 +1,4 @@
-//! Imports: what blocks and options ask for, and what has become of it.
+//! The imports of a run: their target instances and objects, and which of them the walk has processed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,36 +15,35 @@ use crate::session::Session;
 
 /// The imports of a run (PL-26).
 ///
-/// Owns the import target of each instance that is to take over an existing object, and which of these instances the walk
-/// has come by; the imports whose target or whose instances only a later run will know; and the instances for which a
+/// Owns the import target of each instance, and whether the walk has visited it; the deferred imports; and the instances for which a
 /// resource block is generated. An instance has one target: a second one that differs is refused when it is added.
 ///
-/// It evaluates no import block and asks no provider: `import_blocks` adds what the blocks say, the planning of an
-/// instance takes its target out, and what nothing has taken is reported or generated once the walk has ended.
+/// It evaluates no import block and calls no provider: `import_blocks` adds the evaluated blocks, the planning of an instance takes its
+/// target, and at the end of the walk the remaining targets are reported, or get a generated block.
 #[derive(Debug)]
 pub(super) struct Imports {
     targets: HashMap<ResourceInstance, ImportRequest>,
-    /// Which object is meant is not known yet.
+    /// Instances whose import ID or identity is unknown.
     deferred_instances: HashSet<ResourceInstance>,
-    /// Into which instances is not known yet either.
+    /// Resources whose import block has an unknown `for_each`.
     deferred_resources: HashSet<ConfigResource>,
-    /// Instances that have no block of their own, because one is generated.
+    /// Instances for which a resource block is generated.
     generated: HashSet<ResourceInstance>,
 }
 
-/// What an import block or an option says of one instance.
+/// The import of one instance, from an import block or the `import` command.
 #[derive(Clone, Debug)]
 struct ImportRequest {
     importing: Importing,
     /// The location of the target address.
     span: Span,
-    /// Whether the walk has come by the instance.
+    /// Whether the walk has visited the instance.
     is_met: bool,
-    /// The block of the root module, by position; none where a person asks without one.
+    /// The index of the import block in the root module; `None` for the `import` command.
     block: Option<u32>,
 }
 
-/// That an instance is imported as two different objects.
+/// The error that an instance is imported as two different objects.
 pub(super) struct Conflict;
 
 impl Imports {
@@ -62,7 +61,7 @@ impl Imports {
         }
     }
 
-    /// Adds what an import block, by position, says of an instance.
+    /// Adds an instance of the import block with the index `block`.
     ///
     /// # Errors
     ///
@@ -83,17 +82,17 @@ impl Imports {
         }
     }
 
-    /// Notes an instance that is to take over an object which only a later run will know.
+    /// Defers the import of an instance.
     pub(super) fn defer_instance(&mut self, address: ResourceInstance) {
         self.deferred_instances.insert(address);
     }
 
-    /// Notes a resource some of whose instances are to take over objects, which only a later run will know.
+    /// Defers the imports of all instances of a resource.
     pub(super) fn defer_resource(&mut self, resource: ConfigResource) {
         self.deferred_resources.insert(resource);
     }
 
-    /// Whether an instance is to take over an object, but which one is not known yet.
+    /// Whether the import of an instance is deferred.
     pub(super) fn is_deferred(&self, address: &ResourceInstance, state: &State) -> bool {
         let is_meant = self.deferred_instances.contains(address)
             || (!self.deferred_resources.is_empty() && self.deferred_resources.contains(&address.config_resource()));
@@ -101,7 +100,7 @@ impl Imports {
         is_meant && state.object(address, None).is_none()
     }
 
-    /// The object that an instance is to take over, if it has none yet. The walk has come by the instance with that.
+    /// Takes the import of an instance, if it has no object yet, and records that the walk has visited it.
     pub(super) fn take(&mut self, address: &ResourceInstance, state: &State) -> Option<Importing> {
         let request = self.targets.get_mut(address)?;
         request.is_met = true;
@@ -110,14 +109,14 @@ impl Imports {
         (!is_managed).then(|| request.importing.clone())
     }
 
-    /// Notes that an instance needs no further look.
+    /// Records that the import of an instance is processed.
     pub(super) fn settle(&mut self, address: &ResourceInstance) {
         if let Some(request) = self.targets.get_mut(address) {
             request.is_met = true;
         }
     }
 
-    /// The instances with an import block that the walk did not come by, with the positions of the blocks, in order.
+    /// Returns the instances with an import block that the walk did not visit, with the indices of the blocks, in order.
     pub(super) fn unmet_blocks(&self) -> Vec<(u32, ResourceInstance)> {
         let unmet = self.targets.iter().filter(|(_, request)| !request.is_met);
         let mut blocks: Vec<_> =
@@ -126,7 +125,7 @@ impl Imports {
         blocks
     }
 
-    /// The instances that the walk did not come by and whose objects are not managed yet, in order.
+    /// Returns the instances that the walk did not visit and that have no object yet, in order.
     pub(super) fn unmet(&self, state: &State, targets: Option<&Included>) -> Vec<(&ResourceInstance, Span)> {
         let is_unmet = |address: &ResourceInstance, request: &ImportRequest| {
             !request.is_met
@@ -150,7 +149,7 @@ impl Imports {
     }
 }
 
-/// The providers of the imports that have no block.
+/// Returns the provider configurations of imports to resources without a block.
 pub(super) fn providers(session: &Session, options: &PlanOptions) -> Vec<ProviderConfig> {
     if options.missing == MissingResources::Refused {
         return Vec::new();
@@ -160,12 +159,12 @@ pub(super) fn providers(session: &Session, options: &PlanOptions) -> Vec<Provide
     missing.filter_map(|import| provider(session, import)).collect()
 }
 
-/// Whether an import is into a resource that has no block.
+/// Whether an import is to a resource of the root module that has no block.
 pub(super) fn is_missing(root: &Module, import: &Import) -> bool {
     import.to.module.is_root() && !root.resources.contains_key(&import.to.resource)
 }
 
-/// The provider that an import names or implies.
+/// Returns the provider configuration that an import block names or implies.
 pub(super) fn provider(session: &Session, import: &Import) -> Option<ProviderConfig> {
     session.configuration.resolve_provider_config(&session.configuration.root.path, &import.local_provider()).ok()
 }

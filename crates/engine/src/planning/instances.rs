@@ -48,20 +48,20 @@ fn end_one(planner: &mut Planner<'_>, key: (ModuleId, u32), outcome: Outcome) {
 fn end_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, outcome: Outcome) {
     // A refresh-only plan changes no instances, so references must mean the existing ones.
     if planner.inputs.mode() == Mode::RefreshOnly && outcome == Outcome::Done {
-        keep_what_is_there(&mut planner.world, &mut planner.moves, module, resource);
+        keep_existing_instances(&mut planner.world, &mut planner.moves, module, resource);
     }
     let visit = resource_visit(&planner.world, module, resource);
     planner.end(visit, outcome);
 }
 
-/// A plan without changes shows references the existing instances, not the declared ones.
-fn keep_what_is_there(world: &mut World, moves: &mut Moves, module: ModuleId, resource: u32) {
+/// Makes references to a resource see its existing instances instead of the declared ones, because a refresh-only plan changes none.
+fn keep_existing_instances(world: &mut World, moves: &mut Moves, module: ModuleId, resource: u32) {
     let config = Arc::clone(&world.static_module(module).config);
     let Some((address, _)) = config.resources.get_index(resource as usize) else { return };
     if address.mode != ResourceMode::Managed {
         return;
     }
-    if moves.name_instances_of(address) {
+    if moves.names_instances_of(address) {
         for position in 0..world.module(module).resources[resource as usize].expansion.len() {
             moves.note_declared(&world.instance_address(module, resource, position));
         }
@@ -96,7 +96,6 @@ pub(super) fn orphans_to_refresh(planner: &Planner<'_>, module: ModuleId, at: u3
     let is_chosen = |address: &ResourceInstance| {
         planner.inputs.targets().is_none_or(|included| included.includes_orphan(planner.inputs.graph(), address))
     };
-    // Another provider than that of the block may be configured later.
     // An orphan whose provider is not configured yet is refreshed later with the other orphans.
     let has_manager = |address: &ResourceInstance| {
         planner.state.provider(address, None).is_some_and(|config| planner.providers.configured(config).is_some())
@@ -105,14 +104,14 @@ pub(super) fn orphans_to_refresh(planner: &Planner<'_>, module: ModuleId, at: u3
     orphaned.into_keys().map(|key| node_ref.instance(key)).filter(is_chosen).filter(has_manager).collect()
 }
 
-/// Shows one of them as it is now; none where it is gone.
+/// Makes references see the refreshed object of an orphan; `None` if it no longer exists.
 pub(super) fn show_orphans(world: &mut World, schedule: &Schedule, address: &ResourceInstance, object: Option<Value>) {
     if let Some((module, resource)) = schedule.resource_of_orphan(address) {
         world.module_mut(module).resources[resource as usize].show_orphans(&address.key, object);
     }
 }
 
-/// The objects that a resource has lost and keeps. None where all is done that the block says.
+/// Returns the objects of undeclared instances that references must still see, by key; `None` if the plan deletes them all.
 fn orphaned(
     inputs: &Inputs<'_>,
     world: &World,
@@ -123,13 +122,13 @@ fn orphaned(
     let data = world.module(module);
     let node_ref = world.resource_address(module, at);
     let template = inputs.templates().resource(data.of, at)?;
-    let is_only_looked_at = match (node_ref.resource.mode, inputs.mode()) {
+    let is_only_refreshed = match (node_ref.resource.mode, inputs.mode()) {
         (ResourceMode::Managed, Mode::RefreshOnly) => true,
         (ResourceMode::Managed | ResourceMode::Data, Mode::Normal | Mode::RefreshOnly) => false,
         (ResourceMode::Ephemeral | ResourceMode::List, _) | (_, Mode::Destroy) => return None,
     };
     // A complete plan deletes orphans, so references mean only the declared instances.
-    if !is_only_looked_at && inputs.targets().is_none() {
+    if !is_only_refreshed && inputs.targets().is_none() {
         return None;
     }
     let is_sibling = |key: &InstanceKey| {
@@ -139,7 +138,7 @@ fn orphaned(
     let expansion = &data.resources[at as usize].expansion;
     let instances = state.resource(&node_ref).into_iter().flat_map(|entry| entry.instances());
     let orphaned =
-        instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_looked_at || is_sibling(key)));
+        instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_refreshed || is_sibling(key)));
     let objects = orphaned.filter_map(|(key, instance)| {
         let object = record::decode(&template.schema, instance.current.as_ref()?)?;
         Some((key.clone(), object))

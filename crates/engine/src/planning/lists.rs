@@ -1,4 +1,4 @@
-//! Searching with `list` blocks, while planning what they refer to.
+//! `list` blocks: runs their searches while planning the resources that they refer to (`query`).
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ fn search(
         }
     };
     let is_repeated = resource.is_repeated();
-    let writing = (inputs.options().found == FoundObjects::Written).then(|| Writing {
+    let writing = (inputs.options().found == FoundObjects::Generated).then(|| Writing {
         provider: resource
             .provider
             .as_ref()
@@ -131,7 +131,7 @@ pub(super) fn listed(planner: &mut Planner<'_>, instance: Instance, call: ListRe
     instances::end_instance(planner, instance, Outcome::Done);
 }
 
-/// The schema of the objects that are searched for.
+/// Returns the schema of the resource type that a `list` block searches for.
 fn searched_schema(
     provider: &Checked,
     address: &ResourceInstance,
@@ -143,7 +143,7 @@ fn searched_schema(
     })
 }
 
-/// The first part of what is searched for that is not known yet.
+/// Returns the error for unknown search criteria.
 fn not_known(address: &ResourceInstance, template: &Template, config: &Value, header: Span) -> Diagnostic {
     let names = template.schema.block.shape().names().iter();
     let unknown = names.filter_map(|name| {
@@ -156,7 +156,7 @@ fn not_known(address: &ResourceInstance, template: &Template, config: &Value, he
     Diagnostic::error("config is not known", detail).at(span).about(address)
 }
 
-/// A search that is about to begin.
+/// The provider call of one `list` block instance.
 pub(super) struct ListCall {
     pub(super) address: ResourceInstance,
     pub(super) provider: Arc<Checked>,
@@ -205,7 +205,7 @@ impl ListCall {
         ListResult { address: self.address, identity_version, config, found: objects, diagnostics }
     }
 
-    /// The objects with the blocks that were asked for; none after an error.
+    /// Returns the found objects, with generated blocks if requested; `None` after an error.
     async fn objects(&self, found: Vec<Found>, diagnostics: &mut Diagnostics) -> Option<Vec<FoundObject>> {
         let mut objects = Vec::with_capacity(found.len());
         for (position, one) in found.into_iter().enumerate() {
@@ -231,7 +231,7 @@ impl ListCall {
         let named = (&*self.address.resource.type_name, &*name);
         let provider = writing.provider.as_deref();
         let config = match &found.object {
-            Some(object) => generate::asked(&self.provider, &subject, object, diagnostics).await?,
+            Some(object) => generate::provider_config(&self.provider, &subject, object, diagnostics).await?,
             // Its provider has said why it is not there: the block is for people to fill in.
             None => Value::NULL,
         };

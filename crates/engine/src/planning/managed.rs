@@ -51,18 +51,18 @@ async fn start_managed(
     address: ResourceInstance,
     template: Arc<Template>,
 ) {
-    // An instance that represents all future ones is none of the existing ones.
+    // A placeholder for instances of unknown number has no object in the state.
     let many = deferral::stands_for_many(&planner.inputs, &planner.world, instance);
     let record = planner.state.object(&address, None).filter(|_| !many).cloned();
     let importing = if many { None } else { planner.imports.take(&address, &planner.state) };
     let left = deferral::deferral(planner, instance, &address, &template);
     if let Some(reason) = left.filter(|_| planner.managers.is_unready(&template.provider)) {
-        return deferral::leave_instance(planner, instance, address, &template, reason);
+        return deferral::defer_instance(planner, instance, address, &template, reason);
     }
     let Some(provider) = configured(planner, &template, instance) else { return };
     let (purpose, evaluated) =
         purpose(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template);
-    if !many && (purpose != Purpose::Look || planner.inputs.mode() != Mode::Destroy) {
+    if !many && (purpose != Purpose::Refresh || planner.inputs.mode() != Mode::Destroy) {
         start_deposed(planner, instance, &address, (&template, evaluated.disposal), &provider).await;
     }
     if record.is_none() && purpose != Purpose::Change && importing.is_none() {
@@ -118,7 +118,7 @@ async fn start_managed(
     planner.start_call(run_plan_call(subject, call)).await;
 }
 
-/// Returns the question to ask about an instance, given its configuration.
+/// Returns the purpose of an instance's plan call, with its evaluated configuration as far as the purpose needs it.
 fn purpose(
     inputs: &Inputs<'_>,
     world: &World,
@@ -130,18 +130,20 @@ fn purpose(
     match inputs.mode() {
         Mode::Normal => match evaluated::evaluate_instance(inputs, world, evaluation, instance, address, template) {
             Some(evaluated) => (Purpose::Change, evaluated),
-            // The object is read all the same, so that people see what changed outside.
-            None => (Purpose::Look, Evaluated::nothing(template, Outcome::Failed)),
+            // The object is read all the same, so that the plan shows its drift.
+            None => (Purpose::Refresh, Evaluated::nothing(template, Outcome::Failed)),
         },
         Mode::Destroy if stays(inputs, world, instance, address) => {
-            (Purpose::Look, Evaluated::nothing(template, Outcome::Done))
+            (Purpose::Refresh, Evaluated::nothing(template, Outcome::Done))
         }
         Mode::Destroy => (Purpose::Delete(None), evaluated::unevaluated(world, evaluation, instance, template)),
-        Mode::RefreshOnly => (Purpose::Look, evaluated::looked_at(world, evaluation, instance, address, template)),
+        Mode::RefreshOnly => {
+            (Purpose::Refresh, evaluated::evaluate_refreshed(world, evaluation, instance, address, template))
+        }
     }
 }
 
-/// Ends an instance without an object where none is to be created.
+/// Ends an instance that has no object and gets none. A refresh-only plan still evaluates its postconditions, with an unknown object.
 fn absent(
     inputs: &Inputs<'_>,
     world: &World,
@@ -205,9 +207,9 @@ async fn start_deposed(
             schema: Arc::clone(&template.schema),
             create_before_destroy: false,
             span: body_span(&planner.world, instance),
-            purpose: if planner.inputs.mode() == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
+            purpose: if planner.inputs.mode() == Mode::RefreshOnly { Purpose::Refresh } else { Purpose::Delete(None) },
             disposal,
-            // What a replacement has left behind is what its block does not speak of any more.
+            // `prevent_destroy` protects the current object only.
             prevention: Prevention::None,
             refresh: planner.inputs.options().refresh,
             deferral: planner.inputs.deferral(),
@@ -217,13 +219,13 @@ async fn start_deposed(
     }
 }
 
-/// Whether an object is only read while others are destroyed, because a chosen one depends on it.
+/// Whether a destroy plan only refreshes an object, because a targeted one depends on it.
 fn stays(inputs: &Inputs<'_>, world: &World, instance: Instance, address: &ResourceInstance) -> bool {
     let (module, node) = node_of(world, instance);
     inputs.targets().is_some_and(|included| !included.instance(module, node, address))
 }
 
-/// Whether an object is read first: what goes along with a chosen one is not.
+/// Returns whether to refresh an object. A targeted destroy does not refresh the dependents that are destroyed with a target.
 fn refresh(inputs: &Inputs<'_>, world: &World, instance: Instance, address: &ResourceInstance) -> Refresh {
     let (module, node) = node_of(world, instance);
     match inputs.targets() {
@@ -242,7 +244,7 @@ pub(super) fn configured(planner: &mut Planner<'_>, template: &Template, instanc
     if let Some(provider) = planner.providers.configured(&template.provider) {
         return Some(provider);
     }
-    // Why it could not be configured has been said.
+    // If the provider could not be configured, its own error is reported already.
     if !planner.evaluation.diagnostics.has_errors() {
         let address = planner.world.instance_address(instance.module, instance.resource, instance.position);
         let problem = managers::no_manager(
@@ -270,7 +272,7 @@ pub(super) fn body_span(world: &World, instance: Instance) -> Span {
     block.map(|(_, resource)| resource.body_start()).unwrap_or_default()
 }
 
-/// Takes in what a conversation about a managed object found out.
+/// Records the result of a plan call: drift, prior state, value for references, postconditions and planned change.
 pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
     let ManagedEvent { mut subject, result } = event;
     let PlanCallResult { generated, previous, prior, gone, mut draft, diagnostics } = result;
@@ -295,7 +297,7 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
         );
         results::note_prior(&mut planner.state, &mut planner.evaluation, &subject, &previous, prior.as_ref());
         let action = draft.as_ref().filter(|draft| draft.deferred.is_none()).map(|draft| draft.action);
-        results::record_placement(&planner.inputs, &planner.world, &mut planner.state, &subject, action);
+        results::update_unchanged_record(&planner.inputs, &planner.world, &mut planner.state, &subject, action);
     }
     let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
     let value = seen_by_others(&subject, draft.as_ref(), prior.as_ref());
@@ -335,7 +337,7 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
     }
 }
 
-/// Whether postconditions are held against what came of an object.
+/// Whether the plan evaluates the postconditions of an object.
 fn is_judged(inputs: &Inputs<'_>, draft: Option<&Draft>) -> bool {
     match inputs.mode() {
         Mode::Normal => draft.is_some(),

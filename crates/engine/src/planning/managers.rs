@@ -78,7 +78,7 @@ impl Managers {
         self.unready.insert(provider.block());
     }
 
-    /// Why what a provider configuration manages is deferred; none where it is not.
+    /// Returns the reason for deferring everything that a provider configuration manages, if it is deferred.
     pub(super) fn deferral_reason(&self, provider: &ProviderConfig) -> Option<DeferralReason> {
         if self.deferred.is_empty() { None } else { self.deferred.get(&provider.block()).copied() }
     }
@@ -89,7 +89,7 @@ impl Managers {
     }
 }
 
-/// The template of an instance that is being planned, with the configuration that manages it.
+/// Returns the template of an instance that is being planned, with the provider configuration that manages it.
 pub(super) fn template_of(
     inputs: &Inputs<'_>,
     world: &World,
@@ -131,7 +131,7 @@ pub(super) fn choose(
             Some(note_choice(&planner.world, &mut planner.managers, instance, &template, config))
         }
         Some(Manager::Later) => {
-            leave_unmanaged(planner, instance, address, &template);
+            defer_unmanaged(planner, instance, address, &template);
             None
         }
         None => {
@@ -141,7 +141,7 @@ pub(super) fn choose(
     }
 }
 
-/// The instance of the template's provider block that the state says an object is managed by.
+/// Returns the recorded provider instance of an object, if it belongs to the template's provider block.
 fn recorded_manager(
     state: &State,
     providers: &Providers,
@@ -176,11 +176,11 @@ fn mode_of(world: &World, instance: Instance) -> Option<ResourceMode> {
     Some(config.resources.get_index(instance.resource as usize)?.0.mode)
 }
 
-/// Leaves an instance to a later run of which it is not known yet who manages it.
-fn leave_unmanaged(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance, template: &Template) {
+/// Defers an instance whose provider configuration is unknown.
+fn defer_unmanaged(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance, template: &Template) {
     let reason = DeferralReason::ProviderConfigUnknown;
     match address.resource.mode {
-        ResourceMode::Managed => deferral::leave_instance(planner, instance, address.clone(), template, reason),
+        ResourceMode::Managed => deferral::defer_instance(planner, instance, address.clone(), template, reason),
         ResourceMode::Data | ResourceMode::Ephemeral => {
             data::read_later(planner, instance, address.clone(), reason);
         }
@@ -188,8 +188,8 @@ fn leave_unmanaged(planner: &mut Planner<'_>, instance: Instance, address: &Reso
     }
 }
 
-/// The template of an instance of an action block, with the configuration that manages it, or why it is left to a later run; none
-/// after an error, which is noted.
+/// Returns the template of an action instance, with the provider configuration that manages it, or the reason for deferring it; `None`
+/// after a reported error.
 pub(super) fn choose_for_action(
     planner: &mut Planner<'_>,
     module: ModuleId,
@@ -209,7 +209,7 @@ pub(super) fn choose_for_action(
     })
 }
 
-/// That a provider configuration is not there which an object needs.
+/// Returns the error that an object's provider configuration does not exist.
 pub(super) fn no_manager(
     inputs: &Inputs<'_>,
     providers: &Providers,
@@ -276,7 +276,7 @@ fn configuring_one(planner: &mut Planner<'_>, instance: BlockInstance<'_>) -> Op
 pub(super) fn recover(inputs: &Inputs<'_>, state: &mut State, evaluation: &mut Evaluation, recovered: Vec<Recovered>) {
     let Some(recovery) = inputs.options().recovery.clone() else { return };
     for call in recovered {
-        let problems = recovery.take_in(state, call);
+        let problems = recovery.record(state, call);
         evaluation.diagnostics.append(problems);
     }
 }

@@ -36,7 +36,7 @@ use groma_diagnostics::{Diagnostics, Severity};
 use groma_plan::{Mode, Plan};
 use groma_state::State;
 
-pub(crate) use ignore::{Ignore, ignore_changes, ignored};
+pub(crate) use ignore::{Ignore, evaluate_ignore_changes, ignore_changes};
 
 use crate::evaluation::Evaluation;
 use crate::hooks::Searched;
@@ -55,7 +55,7 @@ pub(crate) type Spent = Box<dyn std::any::Any + Send>;
 /// Number of objects from which on dependencies are computed on another thread.
 const MANY: usize = 1000;
 
-/// Plans, and gives what it worked with. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
+/// Plans one run. An invalid configuration yields no plan; any other error yields a plan that is marked as errored.
 pub(crate) async fn plan(
     session: &Session,
     providers: &mut Providers,
@@ -68,20 +68,20 @@ pub(crate) async fn plan(
     }
     match ready(session, providers, prepared, state, options).await {
         Ok((mut planner, warnings)) => {
-            // An import is about one object anyway.
+            // The import command always targets one object, so it needs no warning about targeting.
             let mut problems = match options.import {
                 Some(_) => Diagnostics::new(),
                 None => targets::partial(options),
             };
-            let left_out = planner.moves.left_out(&options.targets);
-            if let Some(problem) = left_out.or_else(|| targets::moved(&planner.moves, &options.excludes)) {
+            let untargeted = planner.moves.untargeted_error(&options.targets);
+            if let Some(problem) = untargeted.or_else(|| planner.moves.excluded_error(&options.excludes)) {
                 problems.push(problem);
                 return (None, problems, None);
             }
             planner.run().await;
-            // What is to be destroyed is what the state has, whatever is declared.
+            // A destroy plan destroys the objects of the state whatever the configuration declares.
             if options.mode != Mode::Destroy {
-                planner.evaluation.diagnostics.append(planner.moves.still_declared(&planner.world));
+                planner.evaluation.diagnostics.append(planner.moves.still_declared_errors(&planner.world));
             }
             let (plan, mut found, spent) = finish::finish(planner);
             deprecation::complete(&mut found, warnings);
@@ -114,7 +114,7 @@ pub(crate) async fn query(
     }
 }
 
-/// The walk, before it begins, and what was warned of before.
+/// Prepares the walk: validates the configuration, applies moves to the state, and returns the planner with earlier warnings.
 async fn ready<'a>(
     session: &'a Session,
     providers: &'a mut Providers,
@@ -123,7 +123,7 @@ async fn ready<'a>(
     options: &'a PlanOptions,
 ) -> Result<(Planner<'a>, Diagnostics), Diagnostics> {
     let mut diagnostics = match options.import {
-        // The block is often written after the import.
+        // The import command accepts an address whose block is written only afterwards.
         Some(_) => Diagnostics::new(),
         None => {
             let secrets = DeclaredSecrets::LeftToThePlan;
@@ -134,7 +134,7 @@ async fn ready<'a>(
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    // What was only a warning here will be found again with values, but for what no plan evaluates.
+
     let mut state = state;
     let (mut moves, mut problems) = moves::apply(&prepared.graph, &mut state);
     if !problems.has_errors() {

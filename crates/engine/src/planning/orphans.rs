@@ -1,4 +1,4 @@
-//! Objects that the state has and the configuration does not (PL-03), and deposed objects.
+//! Orphans: objects in the state that the configuration does not declare (PL-03), and deposed objects.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ enum Declaration {
     Gone(ActionReason),
 }
 
-/// Queues every object of the state that the walk did not come by.
+/// Queues every object of the state that the walk did not visit.
 pub(super) fn collect_orphans(planner: &mut Planner<'_>) {
     let mut found = Vec::new();
     let mut forgotten_data = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn collect_orphans(planner: &mut Planner<'_>) {
             }
             Mode::Normal | Mode::RefreshOnly => included.includes_orphan(planner.inputs.graph(), &address),
         });
-        if !chosen || !matches!(placement(planner, &address), Declaration::Gone(_)) {
+        if !chosen || !matches!(declaration_of(planner, &address), Declaration::Gone(_)) {
             continue;
         }
         if address.resource.mode != ResourceMode::Managed {
@@ -78,20 +78,20 @@ pub(super) fn collect_orphans(planner: &mut Planner<'_>) {
     }
 }
 
-/// Whether there is a block for it, in a module of whatever instances.
-fn is_written(inputs: &Inputs<'_>, address: &ResourceInstance) -> bool {
+/// Whether the configuration has a block for the resource, in whatever instance of its module.
+fn is_declared(inputs: &Inputs<'_>, address: &ResourceInstance) -> bool {
     inputs.graph().find_resource(&address.config_resource()).is_some()
 }
 
 /// Returns the reason for destroying an object whose block is gone.
-fn unwritten(moves: &Moves, address: &ResourceInstance) -> ActionReason {
+fn undeclared_reason(moves: &Moves, address: &ResourceInstance) -> ActionReason {
     match moves.previous.contains_key(address) {
         true => ActionReason::DeleteBecauseNoMoveTarget,
         false => ActionReason::DeleteBecauseNoResourceConfig,
     }
 }
 
-fn placement(planner: &Planner<'_>, address: &ResourceInstance) -> Declaration {
+fn declaration_of(planner: &Planner<'_>, address: &ResourceInstance) -> Declaration {
     if planner.imports.is_generated(address) {
         return Declaration::Configured;
     }
@@ -99,7 +99,7 @@ fn placement(planner: &Planner<'_>, address: &ResourceInstance) -> Declaration {
     for step in address.module.steps() {
         let config = &planner.world.static_module(module).config;
         let Some(at) = config.calls.get_index_of(&step.name) else {
-            return Declaration::Gone(unwritten(&planner.moves, address));
+            return Declaration::Gone(undeclared_reason(&planner.moves, address));
         };
         let call = &planner.world.module(module).calls[at];
         if matches!(call.expansion, Expansion::Pending | Expansion::Unknown) {
@@ -107,14 +107,14 @@ fn placement(planner: &Planner<'_>, address: &ResourceInstance) -> Declaration {
         }
         match call.expansion.position(&step.key).and_then(|position| call.instances.get(position)) {
             Some(id) => module = *id,
-            None if is_written(&planner.inputs, address) => {
+            None if is_declared(&planner.inputs, address) => {
                 return Declaration::Gone(ActionReason::DeleteBecauseNoModule);
             }
-            None => return Declaration::Gone(unwritten(&planner.moves, address)),
+            None => return Declaration::Gone(undeclared_reason(&planner.moves, address)),
         }
     }
     let Some(number) = expand::resource_number(&planner.world, module, &address.resource) else {
-        return Declaration::Gone(unwritten(&planner.moves, address));
+        return Declaration::Gone(undeclared_reason(&planner.moves, address));
     };
     let expansion = &planner.world.module(module).resources[number as usize].expansion;
     if expansion.position(&address.key).is_some() {
@@ -153,11 +153,11 @@ fn orphaned_object(
     let forget = is_forgotten(&planner.inputs, address);
     let left = planner.managers.deferral_reason(&config).filter(|_| !forget);
     if let Some(reason) = left.filter(|_| planner.managers.is_unready(&config)) {
-        leave_orphan(planner, address.clone(), deposed, config, reason);
+        defer_orphan(planner, address.clone(), deposed, config, reason);
         return None;
     }
     let (provider, schema) = manager_of_orphan(planner, address, &config)?;
-    let reason = match (placement(planner, address), planner.inputs.mode(), &deposed) {
+    let reason = match (declaration_of(planner, address), planner.inputs.mode(), &deposed) {
         (Declaration::Gone(reason), Mode::Normal, None) => Some(reason),
         _ => None,
     };
@@ -168,8 +168,8 @@ fn orphaned_object(
         Prevention::None
     };
     let purpose = match planner.inputs.mode() {
-        Mode::RefreshOnly => Purpose::Look,
-        Mode::Normal if forget => Purpose::Look,
+        Mode::RefreshOnly => Purpose::Refresh,
+        Mode::Normal if forget => Purpose::Refresh,
         Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
     };
     let orphan = OrphanedObject {
@@ -216,7 +216,7 @@ fn manager_of_orphan(
 }
 
 /// Leaves an object to a later run whose provider cannot even be asked.
-fn leave_orphan(
+fn defer_orphan(
     planner: &mut Planner<'_>,
     address: ResourceInstance,
     deposed: Option<DeposedKey>,
@@ -240,7 +240,7 @@ fn leave_orphan(
         outcome: Outcome::Deferred,
         importing: None,
     };
-    deferral::leave_unasked(planner, &subject, &config_value, reason);
+    deferral::defer_without_call(planner, &subject, &config_value, reason);
 }
 
 /// Returns the treatment of an orphan: by its block if there is one, by a `removed` block,
@@ -258,7 +258,7 @@ fn disposal(inputs: &Inputs<'_>, address: &ResourceInstance, record: &ObjectReco
     }
 }
 
-/// Whether a block that is still there forbids the end of an instance that it has lost (PL-24).
+/// Returns the protection of an orphaned instance by the `prevent_destroy` of its resource's block, if there is one (PL-24).
 fn prevention_of_orphan(
     inputs: &Inputs<'_>,
     world: &World,
@@ -293,7 +293,8 @@ fn is_forgotten(inputs: &Inputs<'_>, address: &ResourceInstance) -> bool {
     removal(inputs, address) == Some(false)
 }
 
-/// Whether a `removed` block has the object destroyed, if one speaks of it. Of several about the same address the first one counts.
+/// Returns whether `removed` blocks have an object destroyed; `None` without a block for it. One block with `destroy = false` is enough
+/// to keep it, but of several blocks with the same address only the first one counts.
 fn removal(inputs: &Inputs<'_>, address: &ResourceInstance) -> Option<bool> {
     let written = address.config_resource();
     let mut seen: Vec<RemovedFrom> = Vec::new();

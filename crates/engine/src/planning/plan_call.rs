@@ -1,6 +1,6 @@
-//! The conversation with a provider that plans one managed object.
+//! The provider calls that plan one managed object: upgrade, read (refresh), import, validate, plan, and plan again for a replacement.
 //!
-//! A conversation owns what it needs and changes nothing but its own result, so that many can go on at once.
+//! A [`PlanCall`] owns its inputs and changes only its own result, so that many can run at once.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ pub enum Purpose {
     Change,
     /// The deletion of the object, with the reason for it.
     Delete(Option<ActionReason>),
-    /// The current object, without any change.
-    Look,
+    /// The current object, without any change: a refresh, as in every plan with `-refresh-only`.
+    Refresh,
 }
 
 /// The treatment of an object that is no longer managed.
@@ -65,7 +65,7 @@ pub struct Lifecycle {
 pub struct PlanCall {
     /// The object, and the provider that plans it.
     pub(crate) target: CallTarget,
-    /// What the block says of changing and destroying it.
+    /// The arguments of its `lifecycle` block.
     pub lifecycle: Lifecycle,
     /// The question to answer.
     pub purpose: Purpose,
@@ -99,15 +99,16 @@ pub struct Generating {
 
 /// The result of planning one object.
 pub struct PlanCallResult {
-    /// The block that was written.
+    /// The generated configuration block.
     pub generated: Option<String>,
-    /// The object as the last run left it, in today's shape; null if there was none.
+    /// The object as the last run stored it, upgraded to the current schema; null if there was none. Its difference from `prior` is
+    /// drift.
     pub previous: Value,
-    /// The object now, if it is there.
+    /// The object after the refresh or import; `None` if it does not exist.
     pub prior: Option<Object>,
     /// The identity of an object that no longer exists, from its last read.
     pub gone: Option<Value>,
-    /// The change; none after an error, and where none was asked for.
+    /// The change; `None` after an error and for a refresh.
     pub draft: Option<Draft>,
     /// Errors and warnings of the provider and of the checks of its answers.
     pub diagnostics: Diagnostics,
@@ -147,14 +148,14 @@ impl PlanCall {
         if let (Some(generating), Some(object)) = (&self.generating, &found.prior) {
             let name = (&*self.target.address.resource.type_name, &*self.target.address.resource.name);
             let provider = generating.provider.as_deref();
-            let asked = generate::asked(
+            let source = generate::provider_config(
                 &self.target.provider,
                 &self.target.subject(),
                 &object.value,
                 &mut findings.diagnostics,
             )
             .await;
-            let Some(object) = asked else {
+            let Some(object) = source else {
                 return PlanCallResult { diagnostics: findings.diagnostics, ..found };
             };
             found.generated = Some(generate::resource_text(name, provider, &self.target.schema.block, &object));
@@ -163,9 +164,9 @@ impl PlanCall {
         // Planning with a wrong object would report errors that only follow from the first one.
         if !findings.diagnostics.has_errors() {
             found.draft = match self.purpose {
-                // There is nothing yet that a block could be written from.
-                _ if self.generating.is_some() && found.prior.is_none() => self.awaited(&findings),
-                Purpose::Look => self.look(found.prior.as_ref(), &findings),
+                // The import was deferred, so there is no object to generate a block from.
+                _ if self.generating.is_some() && found.prior.is_none() => self.deferred_import(&findings),
+                Purpose::Refresh => self.deferred_refresh(found.prior.as_ref(), &findings),
                 Purpose::Delete(reason) => self.deletion(found.prior.as_ref(), reason, &mut findings).await,
                 Purpose::Change => self.change(found.prior.as_ref(), &mut findings).await,
             };
@@ -173,16 +174,16 @@ impl PlanCall {
         PlanCallResult { diagnostics: findings.diagnostics, ..found }
     }
 
-    /// An object that is to be taken over one day.
-    fn awaited(&self, findings: &Findings) -> Option<Draft> {
+    /// Plans a deferred creation for an object whose import was deferred.
+    fn deferred_import(&self, findings: &Findings) -> Option<Draft> {
         let block = &self.target.schema.block;
         findings
             .deferred
             .map(|reason| Draft::unasked(block.null_value(), planned_unknown(block, block.empty_value()), reason))
     }
 
-    /// Plans no action for an object that could not be read.
-    fn look(&self, prior: Option<&Object>, findings: &Findings) -> Option<Draft> {
+    /// Returns a deferred no-op if the provider deferred the read; otherwise a refresh plans nothing.
+    fn deferred_refresh(&self, prior: Option<&Object>, findings: &Findings) -> Option<Draft> {
         let (reason, prior) = findings.deferred.filter(|_| self.left.is_none()).zip(prior)?;
         Some(Draft {
             action: Action::NoOp,
@@ -196,7 +197,7 @@ impl PlanCall {
         })
     }
 
-    /// An object that exists already: a stub of it, then what reading says (LC-23).
+    /// Imports an existing object, and reads it (LC-23).
     async fn import(&self, importing: &Importing, findings: &mut Findings) -> Option<Object> {
         self.hooks.import_planned(&self.target.address, importing);
         let input = ImportInput { target: importing.target.clone(), capabilities: self.deferral.capabilities() };
@@ -219,7 +220,7 @@ impl PlanCall {
         object
     }
 
-    /// The object as it is now (LC-21); none when it is gone.
+    /// Reads the current object (LC-21); `None` if it no longer exists.
     async fn refresh(&self, object: Object, findings: &mut Findings) -> Option<Object> {
         // `-refresh=false`: the recorded object counts as current.
         if self.refresh == Refresh::Trust {
@@ -435,7 +436,7 @@ impl PlanCall {
         planned
     }
 
-    /// Tells where the object may not go. The change is planned all the same, so that people see what was going to happen.
+    /// Reports a destruction that `prevent_destroy` forbids. The change is planned all the same, so that people see it.
     fn check_prevention(&self, findings: &mut Findings) {
         // A deferred change destroys nothing in this run.
         let problem = match self.lifecycle.prevention {
@@ -467,7 +468,7 @@ impl PlanCall {
     }
 }
 
-/// A change before it gets its place in the plan.
+/// A planned change of one object, before it is added to the plan as a `ResourceChange`.
 pub struct Draft {
     /// The planned action.
     pub action: Action,
@@ -530,7 +531,7 @@ impl Findings {
     }
 }
 
-/// The parts of a change's plan that the plan of its replacement starts from.
+/// The parts of the first plan response that the second plan call, for the replacement, starts from.
 pub(super) struct Again {
     pub(super) private: Private,
     pub(super) identity: Option<Value>,

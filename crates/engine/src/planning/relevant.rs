@@ -1,5 +1,5 @@
-//! The attributes on which a plan's changes depend: attributes of resources that changing blocks and outputs refer to,
-//! directly or through other values.
+//! Relevant attributes: the attributes that changed blocks and outputs refer to, directly or through other values. A normal plan
+//! shows drift only of these (`relevant_attributes` in the plan JSON).
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow}
 use crate::templates::Templates;
 use crate::world::World;
 
-/// Works them out; each is there once, sorted. Data sources that the plan parts with count as changes.
+/// Returns the relevant attributes, sorted and without repetition. Data sources that the plan removes count as changes.
 pub(super) fn attributes(
     world: &World,
     templates: &Templates,
@@ -24,7 +24,6 @@ pub(super) fn attributes(
     outputs: &[OutputChange],
     (mode, disposal): (Mode, &[ResourceInstance]),
 ) -> Vec<RelevantAttribute> {
-    // Terraform lists these attributes to explain which drift led to the planned changes.
     let mut search = Search::new(world.graph(), templates);
     let mut last: Option<&ResourceChange> = None;
     for change in changes.iter().filter(|change| change.action != Action::NoOp) {
@@ -42,7 +41,7 @@ pub(super) fn attributes(
     for change in outputs.iter().filter(|change| change.action != Action::NoOp) {
         search.output(ConfigGraph::ROOT, &ModuleInstance::root(), &change.name);
     }
-    // Outputs of other modules are kept nowhere, so each is new in every plan.
+    // The state does not store outputs of child modules, so each counts as changed.
     let others = world.modules().filter(|(_, module)| mode != Mode::Destroy && module.caller.is_some());
     for (_, module) in others {
         let known = world.graph().module(module.of).config.outputs.keys().zip(&module.outputs);
@@ -73,7 +72,7 @@ type Part = Box<[Name]>;
 struct VisitedModule {
     index: ModuleIndex,
     address: ModuleInstance,
-    /// By node: whole, so that no part of it matters any more.
+    /// By node: whether it was visited as a whole, which includes all its parts.
     whole: Box<[bool]>,
 }
 
@@ -262,9 +261,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the part of a resource that a reference leads to, if it is followed at all. As in Terraform, one of several blocks of a type
-/// is not distinguished from
-/// the others and leads no further, and all of them count as the whole enclosing body.
+/// Returns the part of a resource that a reference leads to, if it is followed at all. As in Terraform, a reference to one of several
+/// blocks of a type is not followed, and one to all of them counts as the whole enclosing body.
 fn followed(block: Option<&Block>, steps: &[PathStep]) -> Option<Part> {
     let mut part = Vec::new();
     let (mut block, mut steps) = (block, steps);
@@ -297,7 +295,7 @@ fn mentioned(
     match kind {
         NodeKind::Resource(at) => {
             if let Some((_, resource)) = config.resources.get_index(at as usize) {
-                // What each is one of counts where it is mentioned only, as in Terraform.
+                // As in Terraform, `for_each` and `count` matter only if the block mentions `each` or `count`.
                 let mut repeated = |found: &Traversal| match &*found.root.name {
                     "each" => resource.for_each.iter().for_each(|over| for_each_traversal(over, visit)),
                     "count" => resource.count.iter().for_each(|number| for_each_traversal(number, visit)),

@@ -29,10 +29,9 @@ pub(super) fn note_change(
 
 /// Returns the change of an object, with everything that belongs to it.
 pub(super) fn change(inputs: &Inputs<'_>, moves: &Moves, subject: &ManagedSubject, draft: Draft) -> ResourceChange {
-    // Where an object was before is of no interest once it goes with all others.
-    // A deposed object keeps the address that its instance had.
-    let moves_matter = subject.deposed.is_none() && inputs.mode() != Mode::Destroy;
-    let previous_address = moves.previous.get(&subject.address).filter(|_| moves_matter).cloned().map(Box::new);
+    // A destroy plan reports no moves. A deposed object moves with its instance, whose current object reports the move.
+    let reports_move = subject.deposed.is_none() && inputs.mode() != Mode::Destroy;
+    let previous_address = moves.previous.get(&subject.address).filter(|_| reports_move).cloned().map(Box::new);
     ResourceChange {
         address: subject.address.clone(),
         previous_address,
@@ -51,7 +50,8 @@ pub(super) fn change(inputs: &Inputs<'_>, moves: &Moves, subject: &ManagedSubjec
     }
 }
 
-/// Records changes made outside of Terraform (LC-22); `gone` is the identity of an object that no longer exists.
+/// Adds the drift of an object to the plan: its change outside of Terraform, which is the difference of `previous` (stored) and `prior`
+/// (refreshed) (LC-22). `gone` is the identity of an object that no longer exists.
 pub(super) fn note_drift(
     inputs: &Inputs<'_>,
     moves: &Moves,
@@ -64,10 +64,10 @@ pub(super) fn note_drift(
     let null = subject.schema.block.null_value();
     let now = prior.map_or(&null, |object| &object.value);
     let moved = subject.deposed.is_none() && moves.previous.contains_key(&subject.address);
-    // A move alone is shown as drift without a change, as Terraform's plan JSON does.
-    // What has changed in an object that goes matters to nobody, as in Terraform.
-    let goes = inputs.mode() == Mode::Destroy;
-    if previous.is_null() || goes || (previous == now && !moved) {
+    // A move alone is drift with the action no-op. `reported_drift` in `cli` decides whether it is shown.
+    // As in Terraform, a destroy plan has no drift: the objects are destroyed whatever has changed.
+    let is_destroyed = inputs.mode() == Mode::Destroy;
+    if previous.is_null() || is_destroyed || (previous == now && !moved) {
         return;
     }
     let action = match prior {
@@ -93,7 +93,7 @@ pub(super) fn note_drift(
     });
 }
 
-/// Updates the state to the refreshed object, from which apply starts.
+/// Updates the prior state to the refreshed object. Apply starts from the prior state, so a refresh-only plan is applied by writing it.
 pub(super) fn note_prior(
     state: &mut State,
     evaluation: &mut Evaluation,
@@ -150,9 +150,9 @@ fn keep_prior(
     }
 }
 
-/// Brings the record of an object that stays as it is up to what the configuration says now, so that it is destroyed in the right
-/// order one day, though nothing changes it until then. Who is changed gets all this from apply.
-pub(super) fn record_placement(
+/// Updates an unchanged object's recorded dependencies and flags to match the configuration, so that a later run destroys it in the
+/// right order. Apply does this for changed objects.
+pub(super) fn update_unchanged_record(
     inputs: &Inputs<'_>,
     world: &World,
     state: &mut State,
@@ -173,7 +173,7 @@ pub(super) fn record_placement(
         (Mode::Normal, Some(_)) if inputs.options().refresh == Refresh::Read => union(&record.dependencies, wanted),
         _ => return,
     };
-    // A look does not work out whether a replacement creates first.
+    // Only a normal plan evaluates `create_before_destroy` and `destroy`.
     let create_before_destroy = match inputs.mode() {
         Mode::Normal => subject.create_before_destroy,
         Mode::RefreshOnly | Mode::Destroy => record.create_before_destroy,

@@ -1,20 +1,20 @@
 //! `-target`: the chosen addresses with what they depend on (PL-64). `-exclude`: all but what is named and what depends on it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use groma_address::{AbsResource, ConfigResource, ModuleInstance, ProviderConfig, ResourceInstance, Target};
-use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
+use groma_address::{ConfigResource, ModuleInstance, ProviderConfig, ResourceInstance, Target};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_plan::Mode;
 use groma_state::{Dependencies, State};
 
 use super::imports::is_missing;
 use super::reach::{Triggers, dependents, needed, requirements};
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
-use crate::moves::Moves;
 use crate::options::{InvokeTarget, PlanOptions};
 
 /// The target set of a partial plan: the nodes to evaluate and the instances to plan. Owns no plan data; [`Included::instance`] and
-/// [`Included::left_over`] decide whether an object is planned, [`Included::node`] whether a node is evaluated. A complete plan has none.
+/// [`Included::includes_orphan`] decide whether an object is planned, [`Included::node`] whether a node is evaluated. A complete plan
+/// has none.
 #[derive(Debug)]
 pub struct Included {
     target_set: TargetSet,
@@ -89,7 +89,7 @@ impl Included {
             with_them.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
         }
         let mut included = Self::with(TargetSet::Excludes { excludes: excludes.to_vec(), stays: with_them });
-        let every = resources(graph).chain(unwritten(graph));
+        let every = resources(graph).chain(undeclared_imports(graph));
         let open: Vec<_> = every
             .filter(|(_, address)| !included.target_set.leaves_out(address))
             .map(|(node_ref, _)| node_ref)
@@ -150,7 +150,8 @@ impl Included {
         let (open, addresses): (Vec<_>, HashSet<_>) = targeted.unzip();
         included.resources = addresses;
         // Imports without a block have no resource node, so their nodes are targets themselves.
-        let imports = unwritten(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
+        let imports =
+            undeclared_imports(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
         let all = open.iter().copied().chain(imports.map(|(node_ref, _)| node_ref)).collect();
         included.close(graph, Triggers::Part, all);
         // Of what is aimed at only what is named is meant, whatever else depends on it: one module instance is not all of them.
@@ -306,8 +307,7 @@ impl Included {
         }
     }
 
-    /// Whether an object goes, unless everything does, that has no place in the configuration any more: one that is meant, and one
-    /// of a resource that something chosen depends on.
+    /// Whether the plan covers an orphan: it is targeted, or an instance of a resource that a target depends on.
     pub fn includes_orphan(&self, graph: &ConfigGraph, address: &ResourceInstance) -> bool {
         let is_required = |node_ref| self.required.contains(&node_ref);
         let stands_below = || graph.find_resource(&address.config_resource()).is_some_and(is_required);
@@ -317,13 +317,13 @@ impl Included {
         }
     }
 
-    /// Whether, when destroying, an object is read first: what goes along with a chosen one is not, nor are its likes that
-    /// are not chosen.
+    /// Whether a destroy plan refreshes an object: targets and their dependencies are refreshed, dependents and untargeted siblings are
+    /// not.
     pub fn reads(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
         self.read.contains(&(module, node)) && !self.target_set.is_sibling_of_target(address)
     }
 
-    /// Whether an object whose record names these dependencies goes with what is destroyed.
+    /// Whether an object with these recorded dependencies is destroyed together with them.
     pub fn includes_dependents(
         &self,
         graph: &ConfigGraph,
@@ -349,7 +349,7 @@ impl Included {
         }
     }
 
-    /// Whether an instance is meant: a target names it, itself or with what is around it; or nothing leaves it out.
+    /// Whether an instance is targeted, by itself or with an enclosing resource or module; with `-exclude`, whether it is not excluded.
     pub fn chosen(&self, address: &ResourceInstance) -> bool {
         self.target_set.chosen(address)
     }
@@ -366,7 +366,7 @@ fn resources(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeInd
 }
 
 /// The import blocks whose resources have no block, so that no resource leads to them.
-fn unwritten(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeIndex), ConfigResource)> {
+fn undeclared_imports(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeIndex), ConfigResource)> {
     let root = graph.module(ConfigGraph::ROOT);
     let imports = root.config.imports.iter().enumerate().filter(|(_, import)| is_missing(&root.config, import));
     imports.map(|(at, import)| ((ConfigGraph::ROOT, root.import(at)), import.to.clone()))
@@ -409,7 +409,7 @@ impl TargetSet {
         }
     }
 
-    /// Whether a target names others of its likes.
+    /// Whether targets name other instances of the same resource, and not this one.
     pub(super) fn is_sibling_of_target(&self, address: &ResourceInstance) -> bool {
         match self {
             Self::Targets(targets) => {
@@ -489,7 +489,7 @@ impl DependentInstances {
     }
 }
 
-/// The warning that a plan does not cover everything.
+/// Returns the warning "Resource targeting is in effect" for a partial plan.
 pub(super) fn partial(options: &PlanOptions) -> Diagnostics {
     let (covers, option) = match (options.targets.as_slice(), options.excludes.as_slice()) {
         ([], []) => return Diagnostics::new(),
@@ -501,24 +501,4 @@ pub(super) fn partial(options: &PlanOptions) -> Diagnostics {
          {option} routinely: it is meant for emergencies, for example if an error prevents a complete plan."
     );
     Diagnostic::warning("Resource targeting is in effect", detail).into()
-}
-
-/// The problem that what is excluded covers an object that has moved, at one of its addresses.
-pub(super) fn moved(moves: &Moves, excludes: &[Target]) -> Option<Diagnostic> {
-    // Moves are applied as a whole, so a plan without one of the objects would be wrong.
-    let is_excluded = |address: &ResourceInstance| excludes.iter().any(|target| target.may_mean(address));
-    let pairs = moves.previous.iter().flat_map(|(to, from)| [from, to]);
-    let moved: BTreeSet<AbsResource> =
-        pairs.filter(|address| is_excluded(address)).map(|address| address.abs_resource()).collect();
-    if moved.is_empty() {
-        return None;
-    }
-    let options: String =
-        moved.iter().map(|resource| format!("\n  -exclude={}", quoted(&resource.to_string()))).collect();
-    let detail = format!(
-        "This configuration moves objects of the state to other addresses. A correct plan must include all of them, \
-         but the -exclude options exclude some. Remove the options, or those that cover:{options}\n\nWithout them \
-         the plan may include more objects, because of dependencies."
-    );
-    Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
 }

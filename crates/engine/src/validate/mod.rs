@@ -22,7 +22,7 @@ use crate::options::Input;
 use crate::providers::Providers;
 use crate::session::Session;
 use crate::static_references;
-use crate::templates::{Fit, Templates};
+use crate::templates::{Templates, Validity};
 use crate::walk::{Outcome, Visit, Walk};
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, SharedContext, World, declared_type};
 
@@ -178,7 +178,7 @@ impl Validator<'_> {
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         let Ok(provider) = self.providers.started(&template.provider.provider) else { return Outcome::Failed };
-        if failed || template.fit == Fit::Wrong {
+        if failed || template.validity == Validity::Invalid {
             return Outcome::Failed;
         }
         let opening = template.body.opening();
@@ -248,7 +248,7 @@ impl Validator<'_> {
         }
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         let Some(value) = self.evaluation.provider(&block.body, &scope) else { return Outcome::Failed };
-        if block.fit == Fit::Wrong {
+        if block.validity == Validity::Invalid {
             return Outcome::Failed;
         }
         let Ok(provider) = self.providers.started(&block.config.provider) else { return Outcome::Failed };

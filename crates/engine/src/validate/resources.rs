@@ -16,7 +16,7 @@ use crate::options::Deferral;
 use crate::provisioning::{self, Provisioners};
 use crate::repetition::{Arguments, expand_or_defer};
 use crate::static_references;
-use crate::templates::{Fit, Template};
+use crate::templates::{Template, Validity};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
 
@@ -55,7 +55,7 @@ impl Validator<'_> {
         // These arguments may refer to "self", which exists only now.
         of_object(&mut self.evaluation, resource, &instance, &scope.with_self(&object));
         // The provider must get only values that conform to its schema.
-        if failed || template.fit == Fit::Wrong {
+        if failed || template.validity == Validity::Invalid {
             return Outcome::Failed;
         }
         self.asked_provider(resource, &template, &instance, &value).await
@@ -105,9 +105,9 @@ impl Validator<'_> {
 fn meta_arguments(evaluation: &mut Evaluation, resource: &Resource, template: &Template, scope: &dyn Scope) {
     let ignored = &resource.lifecycle.ignore_changes;
     evaluation.diagnostics.append(unknown_ignored(ignored, &template.schema.block));
-    evaluation.diagnostics.append(ignored_for_nothing(ignored, &template.schema.block));
+    evaluation.diagnostics.append(redundant_ignored(ignored, &template.schema.block));
     if let IgnoreChanges::Expression(expression) = ignored {
-        let problem = evaluation.value(expression, scope).and_then(|value| unsuitable_ignored(&value));
+        let problem = evaluation.value(expression, scope).and_then(|value| invalid_ignored(&value));
         evaluation.diagnostics.append(problem.map(|problem| problem.at(expression.span)));
     }
     let lifecycle = &resource.lifecycle;
@@ -161,8 +161,8 @@ fn unknown_object(mode: ResourceMode, template: &Template) -> Value {
     }
 }
 
-/// Returns the error for an `ignore_changes` argument that is an expression.
-fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
+/// Returns an error if the value of an `ignore_changes` expression is neither a list nor `all`.
+fn invalid_ignored(value: &Value) -> Option<Diagnostic> {
     let (value, _) = value.unmark();
     // A value of unknown type may still become a list, so it passes here.
     let is_list = matches!(value.ty(), Type::List(_) | Type::Set(_) | Type::Tuple(_) | Type::Dynamic);
@@ -190,15 +190,15 @@ fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
     paths.iter().filter_map(problem).collect()
 }
 
-/// Returns warnings for names in `ignore_changes` that the configuration never sets.
-fn ignored_for_nothing(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
+/// Returns the warning "Redundant ignore_changes element" for each computed attribute, which the configuration never sets.
+fn redundant_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
     let IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
-    let is_the_providers = |path: &&Traversal| {
+    let is_computed = |path: &&Traversal| {
         // A path into an attribute may lead to a configurable part, so only whole attributes count.
         let item = schema.item(&path.root.name).filter(|_| path.steps().is_empty());
         matches!(item, Some(Item::Attribute(attribute)) if attribute.usage() == Use::Computed)
     };
-    let warnings = paths.iter().filter(is_the_providers).map(|path| {
+    let warnings = paths.iter().filter(is_computed).map(|path| {
         let detail = format!(
             "The provider alone sets {:?}, so there is no configuration change to ignore. Remove it from the list.",
             path.root.name

@@ -76,7 +76,7 @@ impl World {
     }
 
     fn tells_deprecations_in(&self, module: ModuleIndex) -> bool {
-        !self.shared_context.applying && self.graph.module(module).deprecations == Deprecations::Told
+        !self.shared_context.applying && self.graph.module(module).deprecations == Deprecations::Reported
     }
 
     /// The module instance `id`.

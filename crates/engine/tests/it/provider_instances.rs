@@ -272,7 +272,7 @@ fn generated_configuration_names_the_provider_instance_of_the_search() {
                    each.key\n  }\n}\n";
     let (project, notes) = project(PROVIDER_INSTANCES);
     let mut project = project.with("queries.tfquery.hcl", queries);
-    project.options.found = FoundObjects::Written;
+    project.options.found = FoundObjects::Generated;
     let (searched, diagnostics) = project.query();
     assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
     assert_eq!(notes.take(), ["configure a-x", "configure b-y", "list a at a-x", "list b at b-y"]);

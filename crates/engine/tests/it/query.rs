@@ -202,7 +202,7 @@ const WRITTEN: &str = r#"
 #[test]
 fn configuration_is_generated_for_search_results() {
     let mut project = project("", WRITTEN, searching(plenty));
-    project.options.found = FoundObjects::Written;
+    project.options.found = FoundObjects::Generated;
     let (searched, problems) = project.query();
     assert_eq!(errors(&problems), Vec::<String>::new());
     let written = searched[1].found[0].written.clone().unwrap();
@@ -228,7 +228,7 @@ fn provider_generates_the_configuration_itself_if_it_can() {
         GenerateConfigResponse { config, diagnostics: ProviderDiagnostics::new() }
     });
     let mut project = project("", WRITTEN, provider);
-    project.options.found = FoundObjects::Written;
+    project.options.found = FoundObjects::Generated;
     let (searched, problems) = project.query();
     assert_eq!(errors(&problems), Vec::<String>::new());
     let written = searched[0].found[0].written.clone().unwrap();
@@ -243,7 +243,7 @@ fn provider_without_generated_configuration_leaves_an_empty_block() {
         diagnostics: ProviderDiagnostics::new(),
     });
     let mut project = project("", WRITTEN, provider);
-    project.options.found = FoundObjects::Written;
+    project.options.found = FoundObjects::Generated;
     let (searched, problems) = project.query();
     assert_eq!(errors(&problems), Vec::<String>::new());
     let written = searched[0].found[0].written.clone().unwrap();
@@ -274,7 +274,7 @@ fn unreadable_search_result_is_still_listed() {
     });
     let queries = "list \"test_object\" \"a\" {\n  provider = test\n  include_resource = true\n}\n";
     let mut project = project("", queries, provider);
-    project.options.found = FoundObjects::Written;
+    project.options.found = FoundObjects::Generated;
     let (searched, problems) = project.query();
     assert_eq!(errors(&problems), Vec::<String>::new());
     let found = &searched[0].found;

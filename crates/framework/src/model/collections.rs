@@ -6,7 +6,7 @@ use std::hash::Hash;
 use groma_provider::{Nesting, ObjectNesting};
 use groma_value::{Kind, Path, PathStep, Type, Value};
 
-use super::field::unfit;
+use super::field::wrong_type;
 use super::{BlockField, Field, FieldShape, Model, ModelError};
 
 /// The elements of a set, without duplicates, in the order of the language.
@@ -46,7 +46,7 @@ fn elements<T: Field, C: FromIterator<T>>(values: &[Value], path: &mut Path) -> 
 
 /// Elements of a set have no index, so errors refer to the set.
 fn set_elements<T: Field, C: FromIterator<T>>(value: &Value, path: &mut Path) -> Result<C, ModelError> {
-    let Kind::Set(values) = value.kind() else { return Err(unfit(value, "a set", path)) };
+    let Kind::Set(values) = value.kind() else { return Err(wrong_type(value, "a set", path)) };
     values.iter().map(|value| T::from_value(value, path)).collect()
 }
 
@@ -73,7 +73,7 @@ impl<T: Field> Field for Vec<T> {
     fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
         match value.kind() {
             Kind::List(values) | Kind::Tuple(values) => elements(values, path),
-            _ => Err(unfit(value, "a list", path)),
+            _ => Err(wrong_type(value, "a list", path)),
         }
     }
 }
@@ -138,7 +138,7 @@ macro_rules! maps {
             }
 
             fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
-                let Some(map) = value.as_map() else { return Err(unfit(value, "a map", path)) };
+                let Some(map) = value.as_map() else { return Err(wrong_type(value, "a map", path)) };
                 let each = map.iter().map(|(key, value)| {
                     path.push(PathStep::Index(Value::from(key)));
                     let element = T::from_value(value, path);

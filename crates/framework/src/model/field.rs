@@ -75,16 +75,16 @@ pub fn attribute<T: Field>() -> Attribute {
         FieldShape::Plain(ty @ (Type::String | Type::Bool | Type::Dynamic)) => Attribute::new(ty),
         // A number can be too large for the field, an element null: better said of the configuration than of the
         // provider.
-        FieldShape::Plain(ty) => Attribute::new(ty).validator(Fits::<T>(PhantomData)),
+        FieldShape::Plain(ty) => Attribute::new(ty).validator(ModelValidator::<T>(PhantomData)),
         FieldShape::Object(attributes) => Attribute::nested(ObjectNesting::Single, attributes),
         FieldShape::Nested(nesting, attributes) => Attribute::nested(nesting, attributes),
     }
 }
 
 /// A validator that requires a value that the field can hold.
-struct Fits<T>(PhantomData<fn() -> T>);
+struct ModelValidator<T>(PhantomData<fn() -> T>);
 
-impl<T: Field> Validator for Fits<T> {
+impl<T: Field> Validator for ModelValidator<T> {
     fn description(&self) -> String {
         "must be a value that the provider can work with".to_owned()
     }
@@ -113,7 +113,7 @@ pub fn block<T: BlockField>() -> NestedBlock {
 }
 
 /// Creates the error for a value that the field cannot hold.
-pub(super) fn unfit(value: &Value, wanted: &str, path: &Path) -> ModelError {
+pub(super) fn wrong_type(value: &Value, wanted: &str, path: &Path) -> ModelError {
     // Two texts: the message names the Rust type for the developer, the demand says what a user can do.
     let message = if value.is_null() {
         format!("the value is null, and the field wants {wanted}: declare it as Option<...>")
@@ -136,7 +136,7 @@ impl Field for String {
     }
 
     fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
-        value.as_str().map(str::to_owned).ok_or_else(|| unfit(value, "a string", path))
+        value.as_str().map(str::to_owned).ok_or_else(|| wrong_type(value, "a string", path))
     }
 }
 
@@ -150,7 +150,7 @@ impl Field for bool {
     }
 
     fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
-        value.as_bool().ok_or_else(|| unfit(value, "true or false", path))
+        value.as_bool().ok_or_else(|| wrong_type(value, "true or false", path))
     }
 }
 
@@ -164,7 +164,7 @@ impl Field for Number {
     }
 
     fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
-        value.as_number().cloned().ok_or_else(|| unfit(value, "a number", path))
+        value.as_number().cloned().ok_or_else(|| wrong_type(value, "a number", path))
     }
 }
 
@@ -199,7 +199,7 @@ macro_rules! whole_numbers {
 
             fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
                 let wanted = format!("a whole number from {} to {}", <$ty>::MIN, <$ty>::MAX);
-                let number = value.as_number().ok_or_else(|| unfit(value, &wanted, path))?;
+                let number = value.as_number().ok_or_else(|| wrong_type(value, &wanted, path))?;
                 let whole = number.$read().and_then(|number| <$ty>::try_from(number).ok());
                 whole.ok_or_else(|| ModelError {
                     demand: format!("must be {wanted}"),
@@ -229,7 +229,7 @@ macro_rules! fractions {
 
             #[allow(clippy::cast_possible_truncation, reason = "the nearest number that the field can hold")]
             fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError> {
-                let number = value.as_number().ok_or_else(|| unfit(value, "a number", path))?;
+                let number = value.as_number().ok_or_else(|| wrong_type(value, "a number", path))?;
                 Ok(number.to_f64() as $ty)
             }
         }

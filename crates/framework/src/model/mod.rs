@@ -1,6 +1,6 @@
 //! Structs that represent objects (FW-20).
 //!
-//! `#[derive(Model)]` on a struct with named fields gives both the schema and the way between the struct and a value:
+//! `#[derive(Model)]` on a struct with named fields implements its schema and the conversion between the struct and a value:
 //!
 //! ```
 //! use groma_framework::model::{Maybe, Set};
@@ -10,9 +10,9 @@
 //! #[derive(Model)]
 //! #[model(version = 1)]
 //! struct Rule {
-//!     /// What it is called.
+//!     /// The name of the rule.
 //!     name: String,
-//!     /// Who may come in.
+//!     /// The source addresses that the rule admits.
 //!     #[attribute(force_new)]
 //!     sources: Option<Set<String>>,
 //!     #[attribute(default = 443)]
@@ -34,28 +34,29 @@
 //!
 //! # Types of fields
 //!
-//! | field | in the schema |
+//! | field | schema |
 //! | --- | --- |
-//! | `String`, `bool`, whole numbers, `f32`, `f64`, [`Number`](crate::value::Number) | a string, a truth value, a number |
+//! | `String`, `bool`, integers, `f32`, `f64`, [`Number`](crate::value::Number) | a string, a bool, a number |
 //! | `Vec<T>`, [`Set<T>`] or a set of the standard library, maps with `String` keys | a list, a set, a map |
-//! | another model | a nested object; inside of `Vec`, `Set` and maps nested objects by position, as a set, by key |
+//! | another model | a nested attribute with the nesting mode single; list, set or map inside of `Vec`, `Set` or a map |
 //! | `Option<T>` | `T`, or null |
-//! | [`Maybe<T>`] | `T`, null, or a value that is known after apply only |
+//! | [`Maybe<T>`] | `T`, null, or an unknown value |
 //! | [`Value`] | a value of any type; not inside of collections |
 //!
-//! # What fields say
+//! # Attributes of fields
 //!
-//! Without a word a field is required when its type holds no null, and optional when it does. `#[attribute(...)]` takes
-//! `required`, `optional`, `computed` (with `optional`: what the configuration does not set, the provider chooses),
-//! `sensitive`, `write_only`, `force_new` (a change needs a new object; `requires_replace` says the same),
+//! By default an attribute is optional if the type of its field can hold null, and required otherwise. `#[attribute(...)]` takes
+//! `required`, `optional`, `computed` (with `optional`, the provider chooses a value that the configuration does not set),
+//! `sensitive`, `write_only`, `force_new` or its synonym `requires_replace` (a change replaces the object),
 //! `use_state_for_unknown`, `default = ...`, `validator = ...` and `modifier = ...` (any number of times), `equality =
-//! ...`, and `name`, `description` and `deprecated` with a text. A doc comment is the description. `#[block(...)]`
-//! makes the field a nested block: a model (always there), an `Option`, a `Vec`, a `Set` or a map of one; it takes
-//! `min`, `max`, `validator`, `modifier`, `name`, `description` and `deprecated`. `#[model(version = ...)]` on the
-//! struct is the version of the shape of stored objects.
+//! ...`, and the strings `name`, `description` and `deprecated`. The doc comment is the default description.
 //!
-//! What cannot work is an error of the compiler: a computed attribute whose field cannot hold an unknown value, an
-//! optional one whose field cannot hold null. A model must not contain itself.
+//! `#[block(...)]` makes the field a nested block: a model (always present), or an `Option`, a `Vec`, a `Set` or a map of one. It takes
+//! `min`, `max`, `validator`, `modifier`, `name`, `description` and `deprecated`. `#[model(version = ...)]` on the struct sets the schema
+//! version of stored objects.
+//!
+//! Impossible declarations do not compile: a computed attribute whose field cannot hold an unknown value, or an optional one whose field
+//! cannot hold null. A model must not contain itself.
 
 mod collections;
 mod field;

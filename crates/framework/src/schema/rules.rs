@@ -12,7 +12,7 @@ use crate::Name;
 pub(crate) struct RuleSet {
     pub(crate) slots: Box<[SlotRules]>,
     /// The kinds of rules here and in everything nested.
-    pub(crate) has: Has,
+    pub(crate) kinds: RuleKinds,
 }
 
 /// The rules of one attribute or kind of nested block.
@@ -24,18 +24,18 @@ pub(crate) struct SlotRules {
 
 /// The kinds of rules that occur: without any, no walk is needed.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Has {
+pub(crate) struct RuleKinds {
     pub(crate) modifiers: bool,
     pub(crate) defaults: bool,
     pub(crate) validators: bool,
     pub(crate) equality: bool,
 }
 
-impl Has {
+impl RuleKinds {
     fn of(rules: &SlotRules) -> Self {
         let own = &rules.own;
         // Includes everything nested, so that the root alone decides whether a walk is needed.
-        let nested = rules.nested.as_ref().map(|nested| nested.has).unwrap_or_default();
+        let nested = rules.nested.as_ref().map(|nested| nested.kinds).unwrap_or_default();
         Self {
             modifiers: !own.modifiers.is_empty() || nested.modifiers,
             defaults: own.default.is_some() || nested.defaults,
@@ -80,8 +80,8 @@ pub(super) fn split(
     let slots: Box<[SlotRules]> =
         // In the order of the slots, so that a walk pairs both by position.
         block.slots().iter().map(|slot| rules.remove(&slot.name).unwrap_or_default()).collect();
-    let has = slots.iter().map(Has::of).fold(Has::default(), Has::or);
-    (block, RuleSet { slots, has })
+    let kinds = slots.iter().map(RuleKinds::of).fold(RuleKinds::default(), RuleKinds::or);
+    (block, RuleSet { slots, kinds })
 }
 
 fn split_attribute(

@@ -33,7 +33,7 @@ pub fn one_of<W: Into<String>>(words: impl IntoIterator<Item = W>) -> impl Valid
     let words: Vec<String> = words.into_iter().map(Into::into).collect();
     let listed: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
     let demand = format!("must be one of {}", listed.join(", "));
-    Demanding {
+    PredicateValidator {
         demand,
         // A value of another type is refused by the schema already.
         holds: move |value: &Value| value.as_str().is_none_or(|text| words.iter().any(|one| one == text)),
@@ -50,7 +50,10 @@ pub fn between<N: Field>(range: impl RangeBounds<N>) -> impl Validator {
     };
     let range = (number(range.start_bound()), number(range.end_bound()));
     let demand = format!("must be {}", range_text(&range));
-    Demanding { demand, holds: move |value: &Value| value.as_number().is_none_or(|number| range.contains(number)) }
+    PredicateValidator {
+        demand,
+        holds: move |value: &Value| value.as_number().is_none_or(|number| range.contains(number)),
+    }
 }
 
 /// Requires a string whose number of characters, or a collection whose number of elements, is in this range.
@@ -65,22 +68,22 @@ pub fn length(range: impl RangeBounds<usize>) -> impl Validator {
         };
         length.is_none_or(|length| range.contains(&length))
     };
-    Demanding { demand, holds }
+    PredicateValidator { demand, holds }
 }
 
 /// Applies `validator` to every element of a list, set or map.
 pub fn each(validator: impl Validator) -> impl Validator {
-    Each(validator)
+    ElementValidator(validator)
 }
 
 /// Forbids the argument together with any of these. The names are those of top-level arguments.
 pub fn conflicts_with<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Validator {
-    Sibling { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::None }
+    SiblingValidator { names: names.into_iter().map(Into::into).collect(), rule: SiblingRule::None }
 }
 
 /// Requires all of these arguments together with this one. The names are those of top-level arguments.
 pub fn needs<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Validator {
-    Sibling { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::All }
+    SiblingValidator { names: names.into_iter().map(Into::into).collect(), rule: SiblingRule::All }
 }
 
 fn range_text<T: Display + PartialEq>((start, end): &(Bound<T>, Bound<T>)) -> String {
@@ -110,12 +113,12 @@ pub(crate) fn refused(path: Path, detail: String) -> ProviderDiagnostics {
 }
 
 /// A validator whose result depends on the value only.
-struct Demanding<F> {
+struct PredicateValidator<F> {
     demand: String,
     holds: F,
 }
 
-impl<F: Fn(&Value) -> bool + Send + Sync> Validator for Demanding<F> {
+impl<F: Fn(&Value) -> bool + Send + Sync> Validator for PredicateValidator<F> {
     fn description(&self) -> String {
         self.demand.clone()
     }
@@ -128,9 +131,10 @@ impl<F: Fn(&Value) -> bool + Send + Sync> Validator for Demanding<F> {
     }
 }
 
-struct Each<V>(V);
+/// A validator that applies another one to each element of a collection.
+struct ElementValidator<V>(V);
 
-impl<V: Validator> Validator for Each<V> {
+impl<V: Validator> Validator for ElementValidator<V> {
     fn description(&self) -> String {
         format!("each element {}", self.0.description())
     }
@@ -163,22 +167,23 @@ impl<V: Validator> Validator for Each<V> {
 
 /// The requirement on the named arguments.
 #[derive(Clone, Copy)]
-enum Wanted {
+enum SiblingRule {
     None,
     All,
 }
 
-struct Sibling {
+/// A validator that requires other arguments of the object to be set, or to be unset.
+struct SiblingValidator {
     names: Vec<String>,
-    wanted: Wanted,
+    rule: SiblingRule,
 }
 
-impl Validator for Sibling {
+impl Validator for SiblingValidator {
     fn description(&self) -> String {
         let names = self.names.join(", ");
-        match self.wanted {
-            Wanted::None => format!("conflicts with {names}"),
-            Wanted::All => format!("requires {names}"),
+        match self.rule {
+            SiblingRule::None => format!("conflicts with {names}"),
+            SiblingRule::All => format!("requires {names}"),
         }
     }
 
@@ -194,13 +199,13 @@ impl Validator for Sibling {
                 continue;
             };
             let is_set = !other.is_null();
-            match self.wanted {
+            match self.rule {
                 // An unknown value may become null.
-                Wanted::None if is_set && other.is_known() => {
+                SiblingRule::None if is_set && other.is_known() => {
                     refuse(format!("It cannot be set together with {name:?}."));
                 }
-                Wanted::All if !is_set => refuse(format!("It requires {name:?} to be set.")),
-                Wanted::None | Wanted::All => {}
+                SiblingRule::All if !is_set => refuse(format!("It requires {name:?} to be set.")),
+                SiblingRule::None | SiblingRule::All => {}
             }
         }
         found

@@ -57,9 +57,9 @@ fn refused(request: &ApplyRequest, diagnostics: ProviderDiagnostics) -> ApplyRes
 fn finish(resource: &dyn Resource, request: &ApplyRequest, response: ObjectResponse) -> ApplyResponse {
     let schema = resource.schema();
     let mut diagnostics = response.diagnostics;
-    if let Some(not_yet) = response.not_yet {
+    if let Some(deferral) = response.deferral {
         // An apply cannot be deferred any more.
-        not_yet.report(ClientCapabilities::default(), &mut diagnostics);
+        deferral.report(ClientCapabilities::default(), &mut diagnostics);
     }
     let failed = diagnostics.has_errors();
     let state = match response.state {

@@ -151,7 +151,7 @@ impl Provider for Server {
     }
 
     fn move_resource(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
-        self.take_over(request)
+        self.move_object(request)
     }
 
     fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {

@@ -59,7 +59,7 @@ fn finish(
     let mut diagnostics = prepared.diagnostics;
     diagnostics.extend(response.diagnostics);
     let host = request.client_capabilities;
-    let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
+    let deferred = response.deferral.and_then(|deferral| deferral.report(host, &mut diagnostics));
     let destroys = request.config.is_null();
     if destroys && !response.plan.is_null() {
         diagnostics.push(ProviderDiagnostic::error(
@@ -131,7 +131,7 @@ pub(super) fn run_modifiers(
             requires_replace.push(visit.path.clone());
         }
         // FW-04: nested attributes follow, with the result of this modifier.
-        if visit.rules.nested.as_ref().is_some_and(|nested| nested.has.modifiers) {
+        if visit.rules.nested.as_ref().is_some_and(|nested| nested.kinds.modifiers) {
             Next::Into(plan)
         } else {
             Next::Past(plan)
@@ -154,12 +154,12 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
     let (block, rules) = (schema.block(), schema.rules());
     // Write-only values are in the configuration only; a plan is stored (LC-29).
     prepared.plan = without_write_only(block, &prepared.plan);
-    if rules.has.defaults {
+    if rules.kinds.defaults {
         let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
         prepared.plan = apply_defaults(schema, triple(request, &plan), &mut prepared.diagnostics);
     }
     // Before the comparison below, so that a value in another form does not count as a change (FW-17).
-    if rules.has.equality && !request.prior_state.is_null() {
+    if rules.kinds.equality && !request.prior_state.is_null() {
         prepared.plan = keep_prior_form(schema, &prepared.plan, &request.prior_state);
     }
     // FW-03: an object in which nothing changes keeps what the provider chose.
@@ -167,7 +167,7 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
         let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
         prepared.plan = open_computed(schema, triple(request, &plan));
     }
-    if rules.has.modifiers {
+    if rules.kinds.modifiers {
         let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
         run_modifiers(schema, triple(request, &plan), private, &mut prepared);
     }
@@ -230,7 +230,7 @@ pub(super) fn apply_defaults(
 ///
 /// The error of a computed default.
 pub(super) fn with_defaults(schema: &ResourceSchema, config: Value) -> Result<Value, ProviderDiagnostics> {
-    if !schema.rules().has.defaults || config.is_null() {
+    if !schema.rules().kinds.defaults || config.is_null() {
         return Ok(config);
     }
     let mut diagnostics = ProviderDiagnostics::new();

@@ -109,7 +109,7 @@ impl Server {
         let failed = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
         panic::guard("import", || resource.import(own), failed).map(move |response| {
             let mut diagnostics = response.diagnostics;
-            let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
+            let deferred = response.deferral.and_then(|deferral| deferral.report(host, &mut diagnostics));
             // A deferred import has no object, whatever the provider returns with it.
             let imported = response.state.filter(|_| deferred.is_none()).map(|state| ImportedResource {
                 type_name: request.type_name,
@@ -121,7 +121,7 @@ impl Server {
         })
     }
 
-    pub(super) fn take_over(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
+    pub(super) fn move_object(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
         let failed = |diagnostics| MoveResponse {
             target_state: Value::NULL,
             target_private: Private::default(),
@@ -156,9 +156,9 @@ impl Server {
         let own = || resource.move_from(request).unwrap_or_else(|| Answer::ready(ObjectResponse::failed(refusal)));
         panic::guard("move_from", own, panicked).map(|response| {
             let mut diagnostics = response.diagnostics;
-            if let Some(not_yet) = response.not_yet {
+            if let Some(deferral) = response.deferral {
                 // The response to a move cannot express a deferral.
-                not_yet.report(ClientCapabilities::default(), &mut diagnostics);
+                deferral.report(ClientCapabilities::default(), &mut diagnostics);
             }
             MoveResponse {
                 target_state: response.state.unwrap_or(Value::NULL),
@@ -184,7 +184,7 @@ impl Server {
         panic::guard("read", || source.read(own), failed).map(move |response| {
             let mut diagnostics = response.diagnostics;
             let host = request.client_capabilities;
-            let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
+            let deferred = response.deferral.and_then(|deferral| deferral.report(host, &mut diagnostics));
             // Until it can be read, only its configuration is known.
             let state = if deferred.is_some() { request.config } else { response.state };
             ReadDataResponse { state, deferred, diagnostics }
@@ -208,7 +208,7 @@ fn unread(request: ReadRequest, diagnostics: ProviderDiagnostics) -> ReadRespons
 fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectResponse) -> ReadResponse {
     let mut diagnostics = response.diagnostics;
     let host = request.client_capabilities;
-    let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
+    let deferred = response.deferral.and_then(|deferral| deferral.report(host, &mut diagnostics));
     // After an error the object stays in the state as it was.
     if deferred.is_some() || diagnostics.has_errors() {
         return ReadResponse { deferred, ..unread(request, diagnostics) };

@@ -63,7 +63,7 @@ impl Server {
         };
         answer.map(move |response| {
             let mut diagnostics = response.diagnostics;
-            let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
+            let deferred = response.deferral.and_then(|deferral| deferral.report(host, &mut diagnostics));
             OpenEphemeralResponse {
                 // Until it can be opened, only its configuration is known.
                 result: if deferred.is_some() { config } else { response.result },

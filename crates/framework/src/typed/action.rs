@@ -10,20 +10,20 @@ use groma_value::Value;
 
 use crate::definition::Action;
 use crate::model::Model;
-use crate::stopping::{Stopping, Stops};
+use crate::stopping::{StopSignal, StopSignals};
 use crate::{ResourceSchema, SchemaBuilder};
 
 /// The context of an invocation.
-pub struct Invoked {
+pub struct ActionContext {
     /// Whether the host wants running operations to end soon.
-    pub stopping: Stopping,
+    pub stopping: StopSignal,
     progress: ActionProgress,
     diagnostics: ProviderDiagnostics,
 }
 
-impl Invoked {
-    /// Reports progress to the user immediately.
-    pub fn say(&self, message: &str) {
+impl ActionContext {
+    /// Sends a progress message, which the host shows immediately.
+    pub fn send_progress(&self, message: &str) {
         (self.progress)(message);
     }
 
@@ -33,11 +33,11 @@ impl Invoked {
     }
 }
 
-/// An action type whose configuration is a struct: something that is done when a person or a change of an object asks
-/// for it, and that leaves no object in the state.
+/// An action type whose configuration is a struct. An action runs on request (`-invoke`) or before or after a change, and leaves no
+/// object in the state.
 ///
 /// ```
-/// use groma_framework::{Bundle, Invoked, Model, ModelAction, ProviderDiagnostic};
+/// use groma_framework::{Bundle, ActionContext, Model, ModelAction, ProviderDiagnostic};
 ///
 /// /// The text.
 /// #[derive(Model)]
@@ -50,8 +50,8 @@ impl Invoked {
 /// impl ModelAction for Say {
 ///     type Model = Message;
 ///
-///     async fn invoke(&self, config: Message, invoked: &mut Invoked) -> Result<(), ProviderDiagnostic> {
-///         invoked.say(&config.text);
+///     async fn invoke(&self, config: Message, context: &mut ActionContext) -> Result<(), ProviderDiagnostic> {
+///         context.send_progress(&config.text);
 ///         Ok(())
 ///     }
 /// }
@@ -84,31 +84,31 @@ pub trait ModelAction: Send + Sync + 'static {
     fn invoke(
         &self,
         config: Self::Model,
-        invoked: &mut Invoked,
+        context: &mut ActionContext,
     ) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
 }
 
 /// A [`ModelAction`] as an [`Action`].
-pub struct Acting<A> {
+pub struct ActionAdapter<A> {
     action: A,
     schema: ResourceSchema,
-    stops: Stops,
+    stops: StopSignals,
 }
 
-impl<A: ModelAction> Acting<A> {
+impl<A: ModelAction> ActionAdapter<A> {
     /// Wraps `action` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
     /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
-    pub fn new(action: A, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
+    pub fn new(action: A, stops: StopSignals) -> Result<Self, Vec<SchemaProblem>> {
         let schema = action.schema().build()?;
         let problems = A::Model::mismatches(&schema);
         if problems.is_empty() { Ok(Self { action, schema, stops }) } else { Err(problems) }
     }
 }
 
-impl<A: ModelAction> Action for Acting<A> {
+impl<A: ModelAction> Action for ActionAdapter<A> {
     fn schema(&self) -> &ResourceSchema {
         &self.schema
     }
@@ -124,12 +124,13 @@ impl<A: ModelAction> Action for Acting<A> {
     fn invoke(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
         Answer::pending(async move {
             let diagnostics = ProviderDiagnostics::new();
-            let mut invoked = Invoked { stopping: self.stops.for_call(), progress: request.progress, diagnostics };
+            let mut context =
+                ActionContext { stopping: self.stops.for_call(), progress: request.progress, diagnostics };
             let result = match A::Model::of(&request.config) {
-                Ok(config) => self.action.invoke(config, &mut invoked).await,
+                Ok(config) => self.action.invoke(config, &mut context).await,
                 Err(problem) => Err(problem.into()),
             };
-            let mut diagnostics = invoked.diagnostics;
+            let mut diagnostics = context.diagnostics;
             diagnostics.extend(result.err());
             diagnostics
         })

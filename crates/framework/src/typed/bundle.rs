@@ -10,12 +10,13 @@ use groma_provider::{
 use groma_value::Value;
 
 use super::{
-    Acting, EphemeralModel, Function, Keeping, ModelAction, ModelDataSource, ModelEphemeralResource, ModelListResource,
-    ModelResource, ModelStateStore, Modelled, Searching, Sourced,
+    ActionAdapter, DataSourceAdapter, EphemeralResourceAdapter, Function, ListResourceAdapter, ModelAction,
+    ModelDataSource, ModelEphemeralResource, ModelListResource, ModelResource, ModelStateStore, ResourceAdapter,
+    StateStoreAdapter,
 };
 use crate::model::Model;
 use crate::schema::{ResourceSchema, SchemaBuilder};
-use crate::stopping::Stops;
+use crate::stopping::StopSignals;
 use crate::{Action, DataSource, Definition, EphemeralResource, ListResource, Name, Resource, Server, StateStore};
 
 type Configure = dyn Fn(ConfigureRequest) -> Answer<'static, ProviderDiagnostics> + Send + Sync;
@@ -33,7 +34,7 @@ pub struct Bundle {
     actions: BTreeMap<Name, Arc<dyn Action>>,
     state_stores: BTreeMap<Name, Arc<dyn StateStore>>,
     functions: BTreeMap<Name, Function>,
-    stops: Stops,
+    stops: StopSignals,
     problems: Vec<SchemaProblem>,
 }
 
@@ -96,7 +97,7 @@ impl Bundle {
     /// Adds the resource type `type_name`.
     pub fn resource(mut self, type_name: impl Into<Name>, resource: impl ModelResource) -> Self {
         let name = type_name.into();
-        match Modelled::new(resource, self.stops.clone()) {
+        match ResourceAdapter::new(resource, self.stops.clone()) {
             Ok(resource) => self.add::<dyn Resource>(name, Arc::new(resource), |bundle| &mut bundle.resources),
             Err(problems) => self.unsound(&name, problems),
         }
@@ -112,7 +113,7 @@ impl Bundle {
     /// Adds the data source `type_name`.
     pub fn data_source(mut self, type_name: impl Into<Name>, source: impl ModelDataSource) -> Self {
         let name = type_name.into();
-        match Sourced::new(source, self.stops.clone()) {
+        match DataSourceAdapter::new(source, self.stops.clone()) {
             Ok(source) => self.add::<dyn DataSource>(name, Arc::new(source), |bundle| &mut bundle.data_sources),
             Err(problems) => self.unsound(&name, problems),
         }
@@ -128,7 +129,7 @@ impl Bundle {
     /// Adds the ephemeral resource type `type_name`.
     pub fn ephemeral_resource(mut self, type_name: impl Into<Name>, resource: impl ModelEphemeralResource) -> Self {
         let name = type_name.into();
-        match EphemeralModel::new(resource, self.stops.clone()) {
+        match EphemeralResourceAdapter::new(resource, self.stops.clone()) {
             Ok(resource) => self.add::<dyn EphemeralResource>(name, Arc::new(resource), |bundle| &mut bundle.ephemeral),
             Err(problems) => self.unsound(&name, problems),
         }
@@ -148,7 +149,7 @@ impl Bundle {
     /// Adds a list resource for the resource type `type_name`.
     pub fn list_resource(mut self, type_name: impl Into<Name>, list: impl ModelListResource) -> Self {
         let name = type_name.into();
-        match Searching::new(list, self.stops.clone()) {
+        match ListResourceAdapter::new(list, self.stops.clone()) {
             Ok(list) => self.add::<dyn ListResource>(name, Arc::new(list), |bundle| &mut bundle.lists),
             Err(problems) => self.unsound(&name, problems),
         }
@@ -164,7 +165,7 @@ impl Bundle {
     /// Adds the action type `type_name`.
     pub fn action(mut self, type_name: impl Into<Name>, action: impl ModelAction) -> Self {
         let name = type_name.into();
-        match Acting::new(action, self.stops.clone()) {
+        match ActionAdapter::new(action, self.stops.clone()) {
             Ok(action) => self.add::<dyn Action>(name, Arc::new(action), |bundle| &mut bundle.actions),
             Err(problems) => self.unsound(&name, problems),
         }
@@ -180,7 +181,7 @@ impl Bundle {
     /// Adds the state store type `type_name`.
     pub fn state_store(mut self, type_name: impl Into<Name>, store: impl ModelStateStore) -> Self {
         let name = type_name.into();
-        match Keeping::new(store) {
+        match StateStoreAdapter::new(store) {
             Ok(store) => self.add::<dyn StateStore>(name, Arc::new(store), |bundle| &mut bundle.state_stores),
             Err(problems) => self.unsound(&name, problems),
         }

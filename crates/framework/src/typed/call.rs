@@ -4,8 +4,8 @@ use groma_provider::{Deferred, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::Value;
 
 use crate::model::{Model, ModelError};
-use crate::stopping::Stopping;
-use crate::{NotYet, ObjectResponse, PrivateData};
+use crate::stopping::StopSignal;
+use crate::{Deferral, ObjectResponse, PrivateData};
 
 /// The context of a call: private data, identity and diagnostics of the object.
 #[derive(Debug)]
@@ -17,16 +17,16 @@ pub struct Call {
     /// The identity of the object, for types with one.
     pub identity: Option<Value>,
     /// Whether the host wants running operations to end soon (FW-22).
-    pub stopping: Stopping,
+    pub stopping: StopSignal,
     made: Option<Value>,
-    not_yet: Option<NotYet>,
+    deferral: Option<Deferral>,
     diagnostics: ProviderDiagnostics,
 }
 
 impl Call {
-    pub(super) fn new(config: Value, private: PrivateData, identity: Option<Value>, stopping: Stopping) -> Self {
+    pub(super) fn new(config: Value, private: PrivateData, identity: Option<Value>, stopping: StopSignal) -> Self {
         let diagnostics = ProviderDiagnostics::new();
-        Self { config, private, identity, stopping, made: None, not_yet: None, diagnostics }
+        Self { config, private, identity, stopping, made: None, deferral: None, diagnostics }
     }
 
     /// Returns the configuration as a struct.
@@ -64,21 +64,21 @@ impl Call {
     }
 
     /// Defers a read or an import to a later run: return `Err(call.defer(reason, problem))`. A host with support for
-    /// deferred changes receives the reason, any other the problem ([`NotYet`]).
+    /// deferred changes receives the reason, any other the problem ([`Deferral`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
-        NotYet::new(reason, problem).noted(&mut self.not_yet)
+        Deferral::new(reason, problem).stored_in(&mut self.deferral)
     }
 
     /// Returns the response of a call that ended with an object, or without one.
     pub(super) fn ended<M: Model>(self, result: Result<Option<M>, ProviderDiagnostic>) -> ObjectResponse {
-        let (state, problem, not_yet) = match result {
+        let (state, problem, deferral) = match result {
             Ok(object) => (object.map(|object| object.to_value()), None, None),
             // A deferral carries the problem itself; reporting it twice would fail the call.
-            Err(problem) => (self.made, self.not_yet.is_none().then_some(problem), self.not_yet),
+            Err(problem) => (self.made, self.deferral.is_none().then_some(problem), self.deferral),
         };
         let mut diagnostics = self.diagnostics;
         diagnostics.extend(problem);
-        ObjectResponse { state, private: self.private, identity: self.identity, not_yet, diagnostics }
+        ObjectResponse { state, private: self.private, identity: self.identity, deferral, diagnostics }
     }
 
     /// Returns the diagnostics of a call that ended without an object.

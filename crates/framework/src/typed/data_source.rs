@@ -7,28 +7,28 @@ use groma_value::Value;
 
 use crate::definition::{DataSource, ReadDataRequest, ReadDataResponse};
 use crate::model::{Field as _, Model};
-use crate::stopping::{Stopping, Stops};
-use crate::{NotYet, ResourceSchema, SchemaBuilder};
+use crate::stopping::{StopSignal, StopSignals};
+use crate::{Deferral, ResourceSchema, SchemaBuilder};
 
 /// The context of reading a data source.
 #[derive(Debug)]
-pub struct Reading {
+pub struct ReadContext {
     /// Whether the host wants running operations to end soon.
-    pub stopping: Stopping,
-    not_yet: Option<NotYet>,
+    pub stopping: StopSignal,
+    deferral: Option<Deferral>,
     diagnostics: ProviderDiagnostics,
 }
 
-impl Reading {
+impl ReadContext {
     /// Adds a warning for the user.
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// Defers the read to a later run: return `Err(reading.defer(reason, problem))`. A host with support for deferred
-    /// changes receives the reason, any other the problem ([`NotYet`]).
+    /// Defers the read to a later run: return `Err(context.defer(reason, problem))`. A host with support for deferred
+    /// changes receives the reason, any other the problem ([`Deferral`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
-        NotYet::new(reason, problem).noted(&mut self.not_yet)
+        Deferral::new(reason, problem).stored_in(&mut self.deferral)
     }
 }
 
@@ -47,7 +47,7 @@ pub trait ModelDataSource: Send + Sync + 'static {
     fn read(
         &self,
         config: Self::Model,
-        reading: &mut Reading,
+        context: &mut ReadContext,
     ) -> impl Future<Output = Result<Self::Model, ProviderDiagnostic>> + Send;
 
     /// Checks a configuration as a whole, after the validators of the attributes. It may hold unknown values.
@@ -58,26 +58,26 @@ pub trait ModelDataSource: Send + Sync + 'static {
 }
 
 /// A [`ModelDataSource`] as a [`DataSource`].
-pub struct Sourced<S> {
+pub struct DataSourceAdapter<S> {
     source: S,
     schema: ResourceSchema,
-    stops: Stops,
+    stops: StopSignals,
 }
 
-impl<S: ModelDataSource> Sourced<S> {
+impl<S: ModelDataSource> DataSourceAdapter<S> {
     /// Wraps `source` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
     /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
-    pub fn new(source: S, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
+    pub fn new(source: S, stops: StopSignals) -> Result<Self, Vec<SchemaProblem>> {
         let schema = source.schema().build()?;
         let problems = S::Model::mismatches(&schema);
         if problems.is_empty() { Ok(Self { source, schema, stops }) } else { Err(problems) }
     }
 }
 
-impl<S: ModelDataSource> DataSource for Sourced<S> {
+impl<S: ModelDataSource> DataSource for DataSourceAdapter<S> {
     fn schema(&self) -> &ResourceSchema {
         &self.schema
     }
@@ -89,18 +89,18 @@ impl<S: ModelDataSource> DataSource for Sourced<S> {
     fn read(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
         Answer::pending(async move {
             let diagnostics = ProviderDiagnostics::new();
-            let mut reading = Reading { stopping: self.stops.for_call(), not_yet: None, diagnostics };
+            let mut context = ReadContext { stopping: self.stops.for_call(), deferral: None, diagnostics };
             let result = match S::Model::of(&request.config) {
-                Ok(config) => self.source.read(config, &mut reading).await,
+                Ok(config) => self.source.read(config, &mut context).await,
                 Err(problem) => Err(problem.into()),
             };
-            let Reading { not_yet, mut diagnostics, .. } = reading;
+            let ReadContext { deferral, mut diagnostics, .. } = context;
             match result {
                 Ok(found) => ReadDataResponse { diagnostics, ..ReadDataResponse::found(found.to_value()) },
                 Err(problem) => {
                     // The problem of a deferral is reported by the server if the host cannot defer.
-                    diagnostics.extend(not_yet.is_none().then_some(problem));
-                    ReadDataResponse { not_yet, diagnostics, ..ReadDataResponse::found(Value::NULL) }
+                    diagnostics.extend(deferral.is_none().then_some(problem));
+                    ReadDataResponse { deferral, diagnostics, ..ReadDataResponse::found(Value::NULL) }
                 }
             }
         })

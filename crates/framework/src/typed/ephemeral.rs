@@ -8,8 +8,8 @@ use groma_value::Value;
 
 use crate::definition::{EphemeralResource, OpenResponse, RenewResponse};
 use crate::model::{Field as _, Model};
-use crate::stopping::{Stopping, Stops};
-use crate::{NotYet, PrivateData, ResourceSchema, SchemaBuilder};
+use crate::stopping::{StopSignal, StopSignals};
+use crate::{Deferral, PrivateData, ResourceSchema, SchemaBuilder};
 
 /// The context of an open ephemeral resource.
 #[derive(Debug)]
@@ -20,14 +20,14 @@ pub struct Lease {
     /// [`ModelEphemeralResource::renew`] sets it.
     pub renew_at: Option<SystemTime>,
     /// Whether the host wants running operations to end soon.
-    pub stopping: Stopping,
-    not_yet: Option<NotYet>,
+    pub stopping: StopSignal,
+    deferral: Option<Deferral>,
     diagnostics: ProviderDiagnostics,
 }
 
 impl Lease {
-    fn new(private: PrivateData, stopping: Stopping) -> Self {
-        Self { private, renew_at: None, stopping, not_yet: None, diagnostics: ProviderDiagnostics::new() }
+    fn new(private: PrivateData, stopping: StopSignal) -> Self {
+        Self { private, renew_at: None, stopping, deferral: None, diagnostics: ProviderDiagnostics::new() }
     }
 
     /// Adds a warning for the user.
@@ -36,9 +36,9 @@ impl Lease {
     }
 
     /// Defers opening to a later run: return `Err(lease.defer(reason, problem))`. A host with support for deferred
-    /// changes receives the reason, any other the problem ([`NotYet`]).
+    /// changes receives the reason, any other the problem ([`Deferral`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
-        NotYet::new(reason, problem).noted(&mut self.not_yet)
+        Deferral::new(reason, problem).stored_in(&mut self.deferral)
     }
 }
 
@@ -122,26 +122,26 @@ pub trait ModelEphemeralResource: Send + Sync + 'static {
 }
 
 /// A [`ModelEphemeralResource`] as an [`EphemeralResource`].
-pub struct EphemeralModel<R> {
+pub struct EphemeralResourceAdapter<R> {
     resource: R,
     schema: ResourceSchema,
-    stops: Stops,
+    stops: StopSignals,
 }
 
-impl<R: ModelEphemeralResource> EphemeralModel<R> {
+impl<R: ModelEphemeralResource> EphemeralResourceAdapter<R> {
     /// Wraps `resource` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
     /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
-    pub fn new(resource: R, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
+    pub fn new(resource: R, stops: StopSignals) -> Result<Self, Vec<SchemaProblem>> {
         let schema = resource.schema().build()?;
         let problems = R::Model::mismatches(&schema);
         if problems.is_empty() { Ok(Self { resource, schema, stops }) } else { Err(problems) }
     }
 }
 
-impl<R: ModelEphemeralResource> EphemeralResource for EphemeralModel<R> {
+impl<R: ModelEphemeralResource> EphemeralResource for EphemeralResourceAdapter<R> {
     fn schema(&self) -> &ResourceSchema {
         &self.schema
     }
@@ -158,7 +158,7 @@ impl<R: ModelEphemeralResource> EphemeralResource for EphemeralModel<R> {
                 Err(problem) => Err(problem.into()),
             };
             // Warnings count even if the call failed.
-            let Lease { private, renew_at, not_yet, mut diagnostics, .. } = lease;
+            let Lease { private, renew_at, deferral, mut diagnostics, .. } = lease;
             match result {
                 Ok(opened) => {
                     // A reason for deferral counts only with an error, so it is dropped here.
@@ -166,8 +166,8 @@ impl<R: ModelEphemeralResource> EphemeralResource for EphemeralModel<R> {
                 }
                 Err(problem) => {
                     // The reason contains the problem already, for hosts without deferred changes.
-                    diagnostics.extend(not_yet.is_none().then_some(problem));
-                    OpenResponse { not_yet, diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) }
+                    diagnostics.extend(deferral.is_none().then_some(problem));
+                    OpenResponse { deferral, diagnostics, ..OpenResponse::opened(Value::NULL, PrivateData::new()) }
                 }
             }
         })

@@ -136,14 +136,14 @@ impl Function {
 }
 
 /// The values that a parameter accepts.
-pub struct Accepted {
+pub struct ParameterType {
     ty: Type,
     null: bool,
     unknown: bool,
     elements: Elements,
 }
 
-impl Accepted {
+impl ParameterType {
     fn by<T: Field>() -> Self {
         let elements = Elements { null: T::ELEMENTS_HOLD_NULL, unknown: T::ELEMENTS_HOLD_UNKNOWN };
         Self { ty: T::ty(), null: T::HOLDS_NULL, unknown: T::HOLDS_UNKNOWN, elements }
@@ -154,7 +154,7 @@ impl Accepted {
 /// returns. An error is a sentence without a dot.
 pub trait Callable<Arguments, const COUNT: usize>: Send + Sync + 'static {
     /// Returns the parameters, in order.
-    fn parameters(&self) -> [Accepted; COUNT];
+    fn parameters(&self) -> [ParameterType; COUNT];
 
     /// Returns the type of the result.
     fn result(&self) -> Type;
@@ -181,8 +181,8 @@ macro_rules! callable {
             R: Field,
             $($name: Field,)*
         {
-            fn parameters(&self) -> [Accepted; $count] {
-                [$(Accepted::by::<$name>()),*]
+            fn parameters(&self) -> [ParameterType; $count] {
+                [$(ParameterType::by::<$name>()),*]
             }
 
             fn result(&self) -> Type {

@@ -10,13 +10,13 @@ use groma_value::Value;
 
 use crate::definition::ListResource;
 use crate::model::{Field, Model};
-use crate::stopping::{Stopping, Stops};
+use crate::stopping::{StopSignal, StopSignals};
 use crate::{ResourceSchema, SchemaBuilder};
 
-/// A running search: its limits, and the receiver of its results.
-pub struct Search {
+/// The context of a `list` call: its limits, and the receiver of its results.
+pub struct ListContext {
     /// Whether the host wants running operations to end soon.
-    pub stopping: Stopping,
+    pub stopping: StopSignal,
     detail: ListDetail,
     limit: u64,
     sink: ListSink,
@@ -24,8 +24,8 @@ pub struct Search {
     diagnostics: ProviderDiagnostics,
 }
 
-impl Search {
-    fn new(request: &ListRequest, stopping: Stopping) -> Self {
+impl ListContext {
+    fn new(request: &ListRequest, stopping: StopSignal) -> Self {
         Self {
             stopping,
             detail: request.detail,
@@ -64,7 +64,7 @@ impl Search {
         })
     }
 
-    /// Reports an object that cannot be read; the search continues.
+    /// Reports an object that cannot be read; the list continues.
     pub fn not_readable(&mut self, name: impl Into<String>, problem: ProviderDiagnostic) -> ListControl {
         self.report(Listed { identity: None, display_name: name.into(), object: None, diagnostics: problem.into() })
     }
@@ -90,7 +90,7 @@ impl Search {
 /// same name must have an identity.
 ///
 /// ```
-/// use groma_framework::{ListControl, Model, ModelListResource, ProviderDiagnostic, Search};
+/// use groma_framework::{ListControl, Model, ModelListResource, ProviderDiagnostic, ListContext};
 /// # #[derive(Model)]
 /// # struct Pet { name: String }
 /// # #[derive(Model)]
@@ -108,12 +108,12 @@ impl Search {
 /// impl ModelListResource for Pets {
 ///     type Config = Wanted;
 ///
-///     async fn list(&self, config: Wanted, search: &mut Search) -> Result<(), ProviderDiagnostic> {
+///     async fn list(&self, config: Wanted, context: &mut ListContext) -> Result<(), ProviderDiagnostic> {
 ///         let prefix = config.prefix.unwrap_or_default();
 ///         for name in self.0.iter().filter(|name| name.starts_with(&prefix)) {
 ///             let identity = PetIdentity { name: name.clone() };
 ///             let pet = Pet { name: name.clone() };
-///             if search.found(name, identity, Some(&pet)) == ListControl::Stop {
+///             if context.found(name, identity, Some(&pet)) == ListControl::Stop {
 ///                 break;
 ///             }
 ///         }
@@ -122,49 +122,49 @@ impl Search {
 /// }
 /// ```
 pub trait ModelListResource: Send + Sync + 'static {
-    /// The model of the search configuration.
+    /// The model of the `list` configuration.
     type Config: Model + Send;
 
-    /// Returns the schema of the search configuration: by default that of the model.
+    /// Returns the schema of the `list` configuration: by default that of the model.
     fn schema(&self) -> SchemaBuilder {
         Self::Config::schema()
     }
 
-    /// Checks the search configuration as a whole, after the validators of the attributes.
+    /// Checks the `list` configuration as a whole, after the validators of the attributes.
     fn validate(&self, config: Value) -> impl Future<Output = ProviderDiagnostics> + Send {
         let _ = config;
         async { ProviderDiagnostics::new() }
     }
 
-    /// Lists objects: each is passed to `search`, until that reports that the limit is reached.
+    /// Lists objects: each is passed to `context`, until that reports that the limit is reached.
     fn list(
         &self,
         config: Self::Config,
-        search: &mut Search,
+        context: &mut ListContext,
     ) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
 }
 
 /// A [`ModelListResource`] as a [`ListResource`].
-pub struct Searching<L> {
+pub struct ListResourceAdapter<L> {
     list: L,
     schema: ResourceSchema,
-    stops: Stops,
+    stops: StopSignals,
 }
 
-impl<L: ModelListResource> Searching<L> {
+impl<L: ModelListResource> ListResourceAdapter<L> {
     /// Wraps `list` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
     /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
-    pub fn new(list: L, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
+    pub fn new(list: L, stops: StopSignals) -> Result<Self, Vec<SchemaProblem>> {
         let schema = list.schema().build()?;
         let problems = L::Config::mismatches(&schema);
         if problems.is_empty() { Ok(Self { list, schema, stops }) } else { Err(problems) }
     }
 }
 
-impl<L: ModelListResource> ListResource for Searching<L> {
+impl<L: ModelListResource> ListResource for ListResourceAdapter<L> {
     fn schema(&self) -> &ResourceSchema {
         &self.schema
     }
@@ -175,12 +175,12 @@ impl<L: ModelListResource> ListResource for Searching<L> {
 
     fn list(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
         Answer::pending(async move {
-            let mut search = Search::new(&request, self.stops.for_call());
+            let mut context = ListContext::new(&request, self.stops.for_call());
             let result = match L::Config::of(&request.config) {
-                Ok(config) => self.list.list(config, &mut search).await,
+                Ok(config) => self.list.list(config, &mut context).await,
                 Err(problem) => Err(problem.into()),
             };
-            let mut diagnostics = search.diagnostics;
+            let mut diagnostics = context.diagnostics;
             diagnostics.extend(result.err());
             diagnostics
         })

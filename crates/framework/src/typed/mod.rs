@@ -1,10 +1,9 @@
-//! Providers on models, the shortest way to write one.
+//! Providers on structs, the shortest way to write one.
 //!
-//! A [`ModelResource`] gets and returns structs, and so do a [`ModelDataSource`], a [`ModelEphemeralResource`], a
-//! [`ModelListResource`], a [`ModelAction`] and a [`ModelStateStore`]; a [`Bundle`] collects them, functions and the
-//! provider's configuration. Everything that is not said has a default. Where that is not enough,
-//! [`Resource`](crate::Resource), [`DataSource`](crate::DataSource) and [`Definition`](crate::Definition) work on
-//! values, and both ways mix in one provider.
+//! A [`ModelResource`] takes and returns structs, and so do a [`ModelDataSource`], a [`ModelEphemeralResource`], a
+//! [`ModelListResource`], a [`ModelAction`] and a [`ModelStateStore`]. A [`Bundle`] collects them with the functions and the
+//! configuration of the provider. Adapters such as [`ResourceAdapter`] make them the value-based
+//! [`Resource`](crate::Resource), [`DataSource`](crate::DataSource) and so on, which a provider can also implement directly.
 
 mod action;
 mod bundle;
@@ -16,12 +15,12 @@ mod list;
 mod resource;
 mod state_store;
 
-pub use action::{Acting, Invoked, ModelAction};
+pub use action::{ActionAdapter, ActionContext, ModelAction};
 pub use bundle::Bundle;
 pub use call::Call;
-pub use data_source::{ModelDataSource, Reading, Sourced};
-pub use ephemeral::{EphemeralModel, Lease, ModelEphemeralResource};
-pub use function::{Accepted, Callable, Function};
-pub use list::{ModelListResource, Search, Searching};
-pub use resource::{ModelResource, Modelled};
-pub use state_store::{Keeping, ModelStateStore, States};
+pub use data_source::{DataSourceAdapter, ModelDataSource, ReadContext};
+pub use ephemeral::{EphemeralResourceAdapter, Lease, ModelEphemeralResource};
+pub use function::{Callable, Function, ParameterType};
+pub use list::{ListContext, ListResourceAdapter, ModelListResource};
+pub use resource::{ModelResource, ResourceAdapter};
+pub use state_store::{ModelStateStore, StateStoreAdapter, States};

@@ -11,7 +11,7 @@ use crate::resource::{
     CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, MoveRequest, ObjectResponse,
     ReadRequest, Resource, UpdateRequest, UpgradeRequest, ValidateRequest, decode_stored,
 };
-use crate::stopping::Stops;
+use crate::stopping::StopSignals;
 use crate::{ResourceSchema, SchemaBuilder};
 
 /// A resource type whose objects are structs. All but create, read and delete have defaults.
@@ -118,26 +118,26 @@ fn no_import() -> ProviderDiagnostic {
 }
 
 /// A [`ModelResource`] as a [`Resource`].
-pub struct Modelled<R> {
+pub struct ResourceAdapter<R> {
     resource: R,
     schema: ResourceSchema,
-    stops: Stops,
+    stops: StopSignals,
 }
 
-impl<R: ModelResource> Modelled<R> {
+impl<R: ModelResource> ResourceAdapter<R> {
     /// Wraps `resource` after a check of its schema. `stops` signals its calls to end soon.
     ///
     /// # Errors
     ///
     /// Returns the problems of the schema, and its differences from the model (FW-18, FW-20).
-    pub fn new(resource: R, stops: Stops) -> Result<Self, Vec<SchemaProblem>> {
+    pub fn new(resource: R, stops: StopSignals) -> Result<Self, Vec<SchemaProblem>> {
         let schema = resource.schema().build()?;
         let problems = R::Model::mismatches(&schema);
         if problems.is_empty() { Ok(Self { resource, schema, stops }) } else { Err(problems) }
     }
 }
 
-impl<R: ModelResource> Resource for Modelled<R> {
+impl<R: ModelResource> Resource for ResourceAdapter<R> {
     fn schema(&self) -> &ResourceSchema {
         &self.schema
     }

@@ -136,14 +136,14 @@ pub trait States: Send + Sync + 'static {
 }
 
 /// A [`ModelStateStore`] as a [`StateStore`].
-pub struct Keeping<S: ModelStateStore> {
+pub struct StateStoreAdapter<S: ModelStateStore> {
     store: S,
     schema: ResourceSchema,
     /// The store that the current configuration opened.
     open: Mutex<Option<Arc<S::States>>>,
 }
 
-impl<S: ModelStateStore> Keeping<S> {
+impl<S: ModelStateStore> StateStoreAdapter<S> {
     /// Wraps `store` after a check of its schema.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl<S: ModelStateStore> Keeping<S> {
     }
 }
 
-impl<S: ModelStateStore> StateStore for Keeping<S> {
+impl<S: ModelStateStore> StateStore for StateStoreAdapter<S> {
     fn schema(&self) -> &ResourceSchema {
         &self.schema
     }

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use groma_framework::{
-    Action, Answer, Attribute, Bundle, ClientCapabilities, Deferred, InvokeActionRequest, Invoked, Model, ModelAction,
-    PlanActionRequest, PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, ResourceSchema, SchemaBuilder,
+    Action, ActionContext, Answer, Attribute, Bundle, ClientCapabilities, Deferred, InvokeActionRequest, Model,
+    ModelAction, PlanActionRequest, PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, ResourceSchema,
+    SchemaBuilder,
 };
 use groma_provider::{Provider, ValidateRequest};
 use groma_value::{Type, Value};
@@ -36,10 +37,10 @@ impl ModelAction for Say {
         PlanActionResponse { deferred, ..PlanActionResponse::default() }
     }
 
-    async fn invoke(&self, config: Message, invoked: &mut Invoked) -> Result<(), ProviderDiagnostic> {
+    async fn invoke(&self, config: Message, context: &mut ActionContext) -> Result<(), ProviderDiagnostic> {
         assert!(config.text != "panic", "no panic");
-        invoked.say(&config.text);
-        invoked.warn("Hoarse", "The voice is gone.");
+        context.send_progress(&config.text);
+        context.warn("Hoarse", "The voice is gone.");
         match &*config.text {
             "oh" => Err(ProviderDiagnostic::error("Interrupted", "Somebody laughed.")),
             _ => Ok(()),

@@ -10,7 +10,7 @@ use groma_framework::model::Field as _;
 use groma_framework::{
     Answer, Attribute, Bundle, Call, DataSource, EphemeralResource, Lease, Maybe, Model, ModelEphemeralResource,
     ModelResource, OpenResponse, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest, ReadDataResponse,
-    ResourceSchema, SchemaBuilder, Stops,
+    ResourceSchema, SchemaBuilder, StopSignals,
 };
 use groma_provider::{
     ApplyRequest, ClientCapabilities, CloseEphemeralRequest, OpenEphemeralRequest, OpenEphemeralResponse, Provider,
@@ -145,7 +145,7 @@ impl ModelResource for Endless {
     type Model = Work;
 
     async fn create(&self, _: Work, call: &mut Call) -> Result<Work, ProviderDiagnostic> {
-        call.stopping.wanted().await;
+        call.stopping.requested().await;
         let half = Work { done: Maybe::Known("half".to_owned()) };
         call.made(&half);
         Err(ProviderDiagnostic::error("Interrupted", "It was half done."))
@@ -167,7 +167,10 @@ fn bundle_mixes_structs_and_values_and_names_are_unique() {
         bundle
             .plain_data_source("test_plain", Plain(schema()))
             .plain_ephemeral_resource("test_plain", Plain(schema()))
-            .plain_resource("test_work", groma_framework::typed::Modelled::new(Endless, Stops::default()).ok().unwrap())
+            .plain_resource(
+                "test_work",
+                groma_framework::typed::ResourceAdapter::new(Endless, StopSignals::default()).ok().unwrap(),
+            )
     };
     let server = with_plain(Bundle::new().ephemeral_resource("test_ticket", Door::default())).build().unwrap();
     let names = server.type_names();

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use groma_framework::{
-    Bundle, Invoked, Lease, Maybe, Model, ModelAction, ModelDataSource, ModelEphemeralResource, ProviderDiagnostic,
-    Reading,
+    ActionContext, Bundle, Lease, Maybe, Model, ModelAction, ModelDataSource, ModelEphemeralResource,
+    ProviderDiagnostic, ReadContext,
 };
 use groma_provider::{
     ClientCapabilities, ConfigureRequest, InvokeActionRequest, OpenEphemeralRequest, Provider, ReadDataRequest,
@@ -40,7 +40,7 @@ struct Greeter(Arc<Mutex<Vec<String>>>);
 impl ModelDataSource for Greeter {
     type Model = Greeting;
 
-    async fn read(&self, config: Greeting, _: &mut Reading) -> Result<Greeting, ProviderDiagnostic> {
+    async fn read(&self, config: Greeting, _: &mut ReadContext) -> Result<Greeting, ProviderDiagnostic> {
         Ok(config)
     }
 }
@@ -56,7 +56,7 @@ impl ModelEphemeralResource for Greeter {
 impl ModelAction for Greeter {
     type Model = Greeting;
 
-    async fn invoke(&self, config: Greeting, _: &mut Invoked) -> Result<(), ProviderDiagnostic> {
+    async fn invoke(&self, config: Greeting, _: &mut ActionContext) -> Result<(), ProviderDiagnostic> {
         self.0.lock().unwrap().push(config.text());
         Ok(())
     }

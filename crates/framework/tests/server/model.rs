@@ -6,10 +6,10 @@ use std::sync::Arc;
 use groma_framework::model::{Field as _, Set};
 use groma_framework::modifier::requires_replace_if_configured;
 use groma_framework::schema::validator;
-use groma_framework::typed::Modelled;
+use groma_framework::typed::ResourceAdapter;
 use groma_framework::{
     Attribute, Bundle, Call, Maybe, Model, ModelResource, Nesting, ObjectNesting, ProviderDiagnostic, SchemaBuilder,
-    Stops, Use,
+    StopSignals, Use,
 };
 use groma_provider::{
     ApplyRequest, ClientCapabilities, Item, PlanRequest, Provider, ReadRequest, ValidateRequest, proposed_new_state,
@@ -206,7 +206,7 @@ fn fw_20_a_schema_and_a_model_that_disagree_fail_in_the_schema_check() {
         }
     }
     let found: Vec<String> =
-        Modelled::new(Other, Stops::default()).err().unwrap().iter().map(ToString::to_string).collect();
+        ResourceAdapter::new(Other, StopSignals::default()).err().unwrap().iter().map(ToString::to_string).collect();
     let expected = [
         "name: the model has string, and the schema number",
         "number: the model has it, and the schema does not",

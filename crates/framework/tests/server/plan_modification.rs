@@ -140,11 +140,11 @@ fn fw_11_a_modifier_sees_configuration_plan_and_state_whole_and_at_its_path_and_
 
 #[test]
 fn fw_22_stop_reaches_the_provider_and_its_panic_is_contained() {
-    struct Stopping {
+    struct StoppingProvider {
         schema: ResourceSchema,
         stops: AtomicUsize,
     }
-    impl Definition for Stopping {
+    impl Definition for StoppingProvider {
         fn schema(&self) -> &ResourceSchema {
             &self.schema
         }
@@ -157,7 +157,7 @@ fn fw_22_stop_reaches_the_provider_and_its_panic_is_contained() {
         }
     }
     let schema = SchemaBuilder::new().build().unwrap();
-    let definition = Arc::new(Stopping { schema, stops: AtomicUsize::new(0) });
+    let definition = Arc::new(StoppingProvider { schema, stops: AtomicUsize::new(0) });
     let server = Server::new(definition.clone());
     server.stop();
     server.stop();

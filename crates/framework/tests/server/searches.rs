@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use groma_framework::{
-    Answer, Attribute, Bundle, Call, IdentityImport, ListControl, ListDetail, ListRequest, ListResource, Listed, Maybe,
-    Model, ModelListResource, ModelResource, ProviderDiagnostic, ProviderDiagnostics, ResourceSchema, SchemaBuilder,
-    Search,
+    Answer, Attribute, Bundle, Call, IdentityImport, ListContext, ListControl, ListDetail, ListRequest, ListResource,
+    Listed, Maybe, Model, ModelListResource, ModelResource, ProviderDiagnostic, ProviderDiagnostics, ResourceSchema,
+    SchemaBuilder,
 };
 use groma_provider::{ClientCapabilities, Provider, ReadRequest, ValidateRequest};
 use groma_value::Value;
@@ -77,15 +77,15 @@ impl ModelResource for Pets {
 impl ModelListResource for Pets {
     type Config = Wanted;
 
-    async fn list(&self, config: Wanted, search: &mut Search) -> Result<(), ProviderDiagnostic> {
+    async fn list(&self, config: Wanted, context: &mut ListContext) -> Result<(), ProviderDiagnostic> {
         let prefix = config.prefix.unwrap_or_default();
         assert!(prefix != "!!", "nobody looks for that");
-        search.warn("Slow", "Pets hide.");
+        context.warn("Slow", "Pets hide.");
         for name in self.0.iter().filter(|name| name.starts_with(&prefix)) {
             let pet = Pet { name: (*name).to_owned(), tail: Maybe::Known("long".to_owned()) };
             let wanted = match *name {
-                "hidden" => search.not_readable(*name, ProviderDiagnostic::error("Hidden", "It does not come out.")),
-                _ => search.found(*name, identity(name), Some(&pet)),
+                "hidden" => context.not_readable(*name, ProviderDiagnostic::error("Hidden", "It does not come out.")),
+                _ => context.found(*name, identity(name), Some(&pet)),
             };
             if wanted == ListControl::Stop {
                 return Ok(());
@@ -152,7 +152,7 @@ fn fw_19_list_results_are_reported_with_identity_up_to_the_limit() {
     assert_eq!(validate("annabel").iter().count(), 1);
 }
 
-/// A search on values.
+/// A list resource on values.
 struct Plain(ResourceSchema);
 
 impl ListResource for Plain {

@@ -9,7 +9,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, He
 use reqwest::{Client, Method, StatusCode, Url};
 
 use super::error::{HttpError, innermost, without_secrets};
-use super::response::{Answered, Response, head, unpacked};
+use super::response::{Response, ResponseHead, head, unpacked};
 use crate::credentials::Token;
 
 /// The deadline for a whole document, as a multiple of the timeout. Downloads have none, as long as data arrives.
@@ -151,7 +151,7 @@ impl Http {
     /// Repeats a request until a response arrives or the retries are used up.
     async fn repeat<T, F>(&self, url: &Url, mut request: impl FnMut() -> F) -> Result<T, HttpError>
     where
-        T: Answered,
+        T: ResponseHead,
         F: Future<Output = Result<T, HttpError>>,
     {
         let mut attempt = 0;

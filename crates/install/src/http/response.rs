@@ -28,12 +28,12 @@ impl Response {
 }
 
 /// A response whose body may not have been read yet.
-pub(super) trait Answered {
+pub(super) trait ResponseHead {
     fn status(&self) -> StatusCode;
     fn headers(&self) -> &HeaderMap;
 }
 
-impl Answered for Response {
+impl ResponseHead for Response {
     fn status(&self) -> StatusCode {
         self.status
     }
@@ -43,7 +43,7 @@ impl Answered for Response {
     }
 }
 
-impl Answered for reqwest::Response {
+impl ResponseHead for reqwest::Response {
     fn status(&self) -> StatusCode {
         self.status()
     }

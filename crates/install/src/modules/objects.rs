@@ -18,12 +18,12 @@ use crate::oci::{Registry, Repository};
 pub(super) struct Object {
     /// The URL; its query may still contain `archive`.
     pub url: Url,
-    who: Who,
+    credentials: ObjectCredentials,
 }
 
 /// Credentials for an object store.
-enum Who {
-    Anybody,
+enum ObjectCredentials {
+    Anonymous,
     Google(GoogleCredentials),
     Aws {
         region: String,
@@ -57,7 +57,7 @@ impl Object {
         let keys = id.zip(secret).map(|(id, secret)| AwsKeys::new(id, secret, session));
         let region = region.unwrap_or_else(|| region_of(url.host_str().unwrap_or_default()));
         let client = stores.aws(keys, profile.clone(), &region).map_err(|error| unusable(&error))?;
-        Ok(Self { url, who: Who::Aws { region, client, profile } })
+        Ok(Self { url, credentials: ObjectCredentials::Aws { region, client, profile } })
     }
 
     /// Parses a Cloud Storage address: `https://www.googleapis.com/storage/VERSION/BUCKET/OBJECT`.
@@ -72,25 +72,27 @@ impl Object {
         let credentials = stores.google().transpose();
         let credentials =
             credentials.map_err(|error| FetchError::Other(format!("cannot use Google Cloud: {error}")))?;
-        Ok(Self { url, who: credentials.map_or(Who::Anybody, Who::Google) })
+        Ok(Self { url, credentials: credentials.map_or(ObjectCredentials::Anonymous, ObjectCredentials::Google) })
     }
 
     /// Returns the headers that authenticate a request for `url`, which must not contain our own query arguments.
     /// Returns no headers without credentials, because public objects need none.
     pub(super) async fn headers(&self, url: &Url) -> Result<Vec<(String, String)>, FetchError> {
-        match &self.who {
-            Who::Anybody => Ok(Vec::new()),
-            Who::Google(credentials) => match credentials.token().await {
+        match &self.credentials {
+            ObjectCredentials::Anonymous => Ok(Vec::new()),
+            ObjectCredentials::Google(credentials) => match credentials.token().await {
                 Ok(token) => Ok(vec![("authorization".to_owned(), format!("Bearer {}", token.reveal()))]),
                 // Public objects need no token.
                 Err(TokenError::Missing(_)) => Ok(Vec::new()),
                 Err(error) => Err(FetchError::Other(format!("cannot get a token of Google Cloud: {error}"))),
             },
-            Who::Aws { region, client, profile } => match client.signed_headers(url, AwsService::S3, region).await {
-                // A profile in the address means that credentials are expected.
-                Err(AwsError::MissingCredentials(_)) if profile.is_none() => Ok(Vec::new()),
-                signed => signed.map_err(|error| unusable(&error)),
-            },
+            ObjectCredentials::Aws { region, client, profile } => {
+                match client.signed_headers(url, AwsService::S3, region).await {
+                    // A profile in the address means that credentials are expected.
+                    Err(AwsError::MissingCredentials(_)) if profile.is_none() => Ok(Vec::new()),
+                    signed => signed.map_err(|error| unusable(&error)),
+                }
+            }
         }
     }
 }

@@ -75,7 +75,7 @@ pub(super) async fn location(
         return Err(status(&answer, &url));
     }
     let in_document = || in_document(&answer.body);
-    // The header is Terraform's form of the response and precedes OpenTofu's document.
+    // A registry answers with a header or with a JSON document. If it sends both, they should agree; the header is used.
     let source = answer.header("x-terraform-get").map(str::to_owned).or_else(in_document);
     let source = source.filter(|source| !source.is_empty());
     let source = source
@@ -83,7 +83,7 @@ pub(super) async fn location(
     relative_to(&url, &source)
 }
 
-/// Reads the package address from a JSON document, OpenTofu's form of the response.
+/// Reads the package address from a JSON document.
 pub(crate) fn in_document(answer: &[u8]) -> Option<String> {
     let document: serde_json::Value = serde_json::from_slice(answer).ok()?;
     document.get("location")?.as_str().map(str::to_owned)

@@ -21,7 +21,7 @@ use crate::oci::Registry;
 
 /// The hashes and the authentication of a verified package.
 #[derive(Clone, Debug)]
-pub(super) struct Fetched {
+pub(super) struct VerifiedPackage {
     /// The `h1:` hash of the installed files.
     pub hash: Arc<str>,
     /// The hashes that the source guarantees.
@@ -38,7 +38,7 @@ pub(super) async fn fetch(
     platform: &Platform,
     store: &Store,
     allowed: &[Arc<str>],
-) -> Result<Fetched, SourceError> {
+) -> Result<VerifiedPackage, SourceError> {
     let package = sources.package(address, offer, platform).await?;
     let target = store.folder(address, &offer.version, platform);
     let hash = match &package.location {
@@ -65,7 +65,7 @@ pub(super) async fn fetch(
         store.remove(&target);
         return Err(PackageError::Differs(target).into());
     }
-    Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
+    Ok(VerifiedPackage { hash, vouched: package.vouched, authentication: package.authentication })
 }
 
 /// Returns the hashes of an offered package without installing it: for `providers lock`.
@@ -75,7 +75,7 @@ pub(super) async fn hashes(
     offer: &Offer,
     platform: &Platform,
     allowed: &[Arc<str>],
-) -> Result<Fetched, SourceError> {
+) -> Result<VerifiedPackage, SourceError> {
     let package = sources.package(address, offer, platform).await?;
     let hash = match &package.location {
         Location::Folder(folder) => folder_hash(folder).map_err(|error| unreadable(&package, &error))?,
@@ -83,7 +83,7 @@ pub(super) async fn hashes(
             verified(address, &package, allowed, &obtain(sources, &package).await?)?
         }
     };
-    Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
+    Ok(VerifiedPackage { hash, vouched: package.vouched, authentication: package.authentication })
 }
 
 /// Downloads and verifies the archive of an offer: for `providers mirror`.

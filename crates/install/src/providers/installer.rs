@@ -10,7 +10,7 @@ use groma_config::version::{Constraints, Version};
 use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 
 use super::constraints::{allows, constraints_text};
-use super::fetch::{Fetched, fetch};
+use super::fetch::{VerifiedPackage, fetch};
 use super::hash::is_checksum;
 use super::lock::{Lock, Locks};
 use super::package::{Authentication, SourceError};
@@ -41,7 +41,7 @@ pub enum Event<'a> {
 
 /// Whether locked versions are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selecting {
+pub enum VersionPolicy {
     /// Keeps them as long as the constraints allow them.
     Locked,
     /// Selects the newest version that the constraints allow: `init -upgrade`.
@@ -103,7 +103,7 @@ impl Installer {
         &self,
         needed: &BTreeMap<ProviderAddress, Constraints>,
         locks: &Locks,
-        selecting: Selecting,
+        policy: VersionPolicy,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<Installation, Diagnostics> {
         // Installations run in parallel, and the receiver of events is not made for that.
@@ -112,7 +112,7 @@ impl Installer {
         let mut result = Installation::default();
         let mut problems = Diagnostics::new();
         let mut chosen = Vec::new();
-        for (address, constraints, choice) in self.choose_all(needed, locks, selecting, report).await {
+        for (address, constraints, choice) in self.choose_all(needed, locks, policy, report).await {
             match choice {
                 Ok(choice) => {
                     result.warnings.append(registry_warning(address, &choice.warnings));
@@ -121,17 +121,17 @@ impl Installer {
                 Err(problem) => problems.push(self.cannot_query(address, &problem)),
             }
         }
-        let ensured = stream::iter(chosen).map(|(address, constraints, choice)| async move {
+        let trust = stream::iter(chosen).map(|(address, constraints, choice)| async move {
             // Hashes of another version say nothing about this one.
             let lock = locks.providers.get(address).filter(|lock| lock.version == choice.version);
             let version = choice.version.clone();
             (address, constraints, version, lock, self.ensure(address, choice, lock, report).await)
         });
         // In the order of the addresses, whichever download ends first.
-        let ensured: Vec<_> = ensured.buffered(AT_ONCE).collect().await;
-        for (address, constraints, version, lock, ensured) in ensured {
-            match ensured {
-                Ok(ensured) => result.take(address, constraints, version, lock, ensured),
+        let trust: Vec<_> = trust.buffered(AT_ONCE).collect().await;
+        for (address, constraints, version, lock, trust) in trust {
+            match trust {
+                Ok(trust) => result.take(address, constraints, version, lock, trust),
                 Err(SourceError::Incompatible(problem)) => {
                     problems.push(Diagnostic::error("Incompatible provider version", problem));
                 }
@@ -149,11 +149,11 @@ impl Installer {
         &self,
         needed: &'a BTreeMap<ProviderAddress, Constraints>,
         locks: &Locks,
-        selecting: Selecting,
+        policy: VersionPolicy,
         report: Report<'_>,
     ) -> Vec<(&'a ProviderAddress, &'a Constraints, Result<Choice, SourceError>)> {
         let choices = stream::iter(needed).map(|(address, constraints)| async move {
-            let locked = locks.providers.get(address).filter(|_| selecting == Selecting::Locked);
+            let locked = locks.providers.get(address).filter(|_| policy == VersionPolicy::Locked);
             (address, constraints, self.choose(address, constraints, locked, report).await)
         });
         choices.buffered(AT_ONCE).collect().await
@@ -212,23 +212,23 @@ impl Installer {
         choice: Choice,
         lock: Option<&Lock>,
         report: Report<'_>,
-    ) -> Result<Ensured, SourceError> {
+    ) -> Result<PackageTrust, SourceError> {
         let version = &choice.version;
         let target = self.store.folder(address, version, &self.platform);
         if let Some(lock) = lock
             && matches(&self.store, &target, &lock.hashes)
         {
             report(Event::Present(address, version));
-            return Ok(Ensured::Present);
+            return Ok(PackageTrust::Present);
         }
         // Other processes may install the same package into the cache; the second one then finds it there.
         let _held = match &self.cache {
             Some(cache) => cache.store.hold(&cache.store.folder(address, version, &self.platform)).await,
             None => None,
         };
-        if let Some(ensured) = self.take_cached(address, version, lock, &target)? {
+        if let Some(trust) = self.take_cached(address, version, lock, &target)? {
             report(Event::Cached(address, version));
-            return Ok(ensured);
+            return Ok(trust);
         }
         let offer = match choice.offer {
             Some(offer) => offer,
@@ -248,7 +248,7 @@ impl Installer {
             }
         };
         report(Event::Installed(address, version, fetched.authentication.clone()));
-        Ok(Ensured::Fetched(fetched))
+        Ok(PackageTrust::Fetched(fetched))
     }
 
     fn take_cached(
@@ -257,7 +257,7 @@ impl Installer {
         version: &Version,
         lock: Option<&Lock>,
         target: &Path,
-    ) -> Result<Option<Ensured>, PackageError> {
+    ) -> Result<Option<PackageTrust>, PackageError> {
         let Some(cache) = &self.cache else { return Ok(None) };
         let cached = cache.store.folder(address, version, &self.platform);
         // An unreadable package of the cache is replaced below.
@@ -269,7 +269,7 @@ impl Installer {
             return Ok(None);
         }
         self.store.put_link(&cached, target).map_err(|error| cannot_write(target, &error))?;
-        Ok(Some(if is_locked { Ensured::Known } else { Ensured::Unvouched(hash) }))
+        Ok(Some(if is_locked { PackageTrust::Known } else { PackageTrust::Unvouched(hash) }))
     }
 
     async fn offer_of(&self, address: &ProviderAddress, version: &Version) -> Result<Offer, SourceError> {
@@ -299,20 +299,20 @@ impl Installation {
         constraints: &Constraints,
         version: Version,
         before: Option<&Lock>,
-        ensured: Ensured,
+        trust: PackageTrust,
     ) {
         let mut lock = Lock { version, constraints: constraints.clone(), hashes: Vec::new() };
-        let is_present = matches!(ensured, Ensured::Present);
+        let is_present = matches!(trust, PackageTrust::Present);
         // Keeps no hashes of unknown schemes for a new installation: the package was not compared with them.
         let kept = before.into_iter().flat_map(|lock| &lock.hashes).filter(|hash| is_present || is_checksum(hash));
         lock.add_hashes(kept.cloned());
-        match ensured {
-            Ensured::Present | Ensured::Known => {}
-            Ensured::Unvouched(hash) => {
+        match trust {
+            PackageTrust::Present | PackageTrust::Known => {}
+            PackageTrust::Unvouched(hash) => {
                 lock.add_hashes([hash]);
                 self.hashed_here.push(address.clone());
             }
-            Ensured::Fetched(fetched) => {
+            PackageTrust::Fetched(fetched) => {
                 // Reported once for all providers.
                 self.has_third_party |= fetched.authentication.is_third_party();
                 let was_known = before.is_some_and(|lock| lock.hashes.iter().any(|hash| is_checksum(hash)));
@@ -349,7 +349,7 @@ fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Di
 }
 
 /// The trust in an installed package.
-enum Ensured {
+enum PackageTrust {
     /// The package was installed before, and the lock file has its hash.
     Present,
     /// The lock file has its hash.
@@ -357,7 +357,7 @@ enum Ensured {
     /// Only its own hash is known.
     Unvouched(Arc<str>),
     /// The package was downloaded and verified in this run.
-    Fetched(Fetched),
+    Fetched(VerifiedPackage),
 }
 
 /// Whether the package in `folder` has one of the hashes.

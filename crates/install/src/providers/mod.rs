@@ -28,7 +28,7 @@ pub(crate) use registry::{Download, Versions, checksums};
 
 pub use builtin_choice::{BuiltinChoice, BuiltinReason, InvalidPreference, PluginReason, Preference};
 pub use constraints::constraints_text;
-pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting};
+pub use installer::{Cache, CacheTrust, Event, Installation, Installer, VersionPolicy};
 pub use lock::{LOCK_FILE, Lock, Locks};
 pub use network_mirror::RepositoryTemplate;
 pub use other_platforms::{LockablePackage, cached_package, write_mirror_documents};

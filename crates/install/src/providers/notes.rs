@@ -44,13 +44,13 @@ const LARGEST: u64 = 1 << 20;
 /// The format version of notes.
 const FORM: &str = "groma package 1";
 
-/// A directory of notes.
+/// The cache of package hashes: a directory of notes, one for each package.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Notes {
+pub(super) struct HashCache {
     folder: PathBuf,
 }
 
-impl Notes {
+impl HashCache {
     /// Uses the notes in `folder`, which is created when the first one is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
@@ -143,7 +143,7 @@ mod tests {
 
     /// A package, notes, and a time at which the package has settled; nothing where the file system of the test does
     /// not serve.
-    fn recorded_package() -> Option<(tempfile::TempDir, PathBuf, Notes, SystemTime)> {
+    fn recorded_package() -> Option<(tempfile::TempDir, PathBuf, HashCache, SystemTime)> {
         let root = tempfile::tempdir().unwrap();
         let package = root.path().join("package");
         fs::create_dir_all(package.join("docs")).unwrap();
@@ -155,12 +155,12 @@ mod tests {
             println!("skipped: the file system of the test's folder is none whose times are believed");
             return None;
         }
-        let notes = Notes::new(root.path().join("notes"));
+        let notes = HashCache::new(root.path().join("notes"));
         Some((root, package, notes, SystemTime::now() + MINIMUM_AGE))
     }
 
     /// Replaces the hash in the note, so that a test can tell whether the note is used.
-    fn forge(notes: &Notes, hash: &str) {
+    fn forge(notes: &HashCache, hash: &str) {
         let path = fs::read_dir(&notes.folder).unwrap().next().unwrap().unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         let noted = text.lines().nth(2).unwrap();

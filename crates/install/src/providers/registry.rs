@@ -27,13 +27,13 @@ const PROTOCOLS: [&str; 2] = ["5", "6"];
 pub(crate) struct Versions {
     /// Servers written in Go send `null` for an empty list.
     #[serde(default)]
-    versions: Option<Vec<Offered>>,
+    versions: Option<Vec<VersionEntry>>,
     #[serde(default)]
     warnings: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
-struct Offered {
+struct VersionEntry {
     #[serde(default)]
     version: String,
     #[serde(default)]
@@ -203,18 +203,18 @@ impl Versions {
     /// Returns the versions that speak a supported protocol, or all versions if no version does: the package
     /// description then names the problem.
     pub(crate) fn listing(self) -> Listing {
-        let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_supported);
+        let speaks = |offered: &&VersionEntry| offered.protocols.as_deref().is_none_or(is_supported);
         let offered = self.versions.unwrap_or_default();
-        let mut versions: Vec<Version> = offered.iter().filter(speaks).filter_map(Offered::read).collect();
+        let mut versions: Vec<Version> = offered.iter().filter(speaks).filter_map(VersionEntry::read).collect();
         // An old provider must be reported by its protocol, and not as if it had no versions.
         if versions.is_empty() {
-            versions = offered.iter().filter_map(Offered::read).collect();
+            versions = offered.iter().filter_map(VersionEntry::read).collect();
         }
         Listing { versions, warnings: self.warnings.unwrap_or_default() }
     }
 }
 
-impl Offered {
+impl VersionEntry {
     /// Parses a version. Returns `None` for other spellings, such as a leading `v`, which registries do not use.
     fn read(&self) -> Option<Version> {
         self.version.starts_with(|first: char| first.is_ascii_digit()).then(|| self.version.parse().ok())?

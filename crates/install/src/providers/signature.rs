@@ -5,8 +5,8 @@
 //!
 //! For auditors: [`PublicKey::parse`] drops every subkey without a valid binding in both directions, and refuses a
 //! revoked primary key. [`PublicKey::verify`] accepts signatures over binary documents only, made with SHA-256, SHA-384
-//! or SHA-512. Expiry dates are not looked up, as in Terraform: releases stay installable after the key that signed
-//! them has expired.
+//! or SHA-512. Expiry dates are not checked, so releases stay installable after the key that signed them has expired. OpenTofu accepts
+//! expired keys by default, too.
 
 use pgp::composed::{Deserializable, DetachedSignature, SignedPublicKey, SignedPublicSubKey};
 use pgp::crypto::hash::HashAlgorithm;

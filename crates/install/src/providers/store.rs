@@ -12,7 +12,7 @@ use groma_diagnostics::io_reason;
 
 use super::filesystem::package_folder;
 use super::hash::folder_hash;
-use super::notes::Notes;
+use super::notes::HashCache;
 use super::platform::Platform;
 use crate::archive::{Archive, Limits, Links};
 
@@ -23,7 +23,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     root: PathBuf,
-    notes: Option<Notes>,
+    notes: Option<HashCache>,
 }
 
 impl Store {
@@ -33,8 +33,8 @@ impl Store {
     }
 
     /// Uses the store at `root`, with cached package hashes in the directory `notes`.
-    pub fn with_notes(root: impl Into<PathBuf>, notes: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), notes: Some(Notes::new(notes)) }
+    pub fn with_hash_cache(root: impl Into<PathBuf>, notes: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), notes: Some(HashCache::new(notes)) }
     }
 
     /// The root directory, which need not exist yet.

@@ -40,9 +40,8 @@ impl LogSink for NoLog {
     }
 }
 
-/// Returns the environment variables that limit the log level of a plugin named `name`. Plugins built with HashiCorp's
-/// SDKs otherwise write all levels, some ten lines per call, which takes longer than the call. Errors are always
-/// included, for the last output.
+/// Returns the environment variables that limit the log level of a plugin named `name`. Without them, plugins built with HashiCorp's
+/// SDKs log every protocol call, which costs time. Errors are always included, for the last output.
 pub(super) fn log_variables(name: &str, least: Option<LogLevel>) -> Option<([String; 2], &'static str)> {
     let level = match least.unwrap_or(LogLevel::Error) {
         LogLevel::Trace => return None,

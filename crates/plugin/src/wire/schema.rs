@@ -416,7 +416,7 @@ mod tests {
         assert!(of_one(odd).unwrap_err().to_string().starts_with("a: "));
     }
 
-    /// OpenTofu's Lua provider declares its argument like this, and hosts accept it.
+    /// A schema written by hand may lack the flags; the attribute is then accepted as an optional one.
     #[test]
     fn attribute_without_usage_flags_is_optional() {
         let schema = of_one(unsaid()).unwrap();

@@ -73,7 +73,8 @@ impl Checked {
             return Answer::ready((None, self.newer(&subject, stored.version).into()));
         }
         let ty = schema.implied_type();
-        // The plugin SDK answers with an error if the identity already has the current version.
+        // No call for the current version: providers on HashiCorp's plugin framework answer it with an error unless they implement an
+        // upgrade from that version.
         if stored.version == schema.version
             && let Ok(identity) = groma_value::json::from_json(stored.json.as_bytes(), &ty)
         {

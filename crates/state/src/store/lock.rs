@@ -1,4 +1,5 @@
-//! The lock that keeps two runs, of Groma or of Terraform, off the same state file.
+//! Locks of local state files: a record lock of the operating system, with the lock info next to the file. Locks of remote backends are
+//! in the crate `backend`: `manager::guard` and each store.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -23,9 +24,9 @@ const RETRY: Duration = Duration::from_millis(200);
 /// Whether to take the lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Locking {
-    /// Nobody is kept off (`-lock=false`).
+    /// No lock is taken (`-lock=false`).
     Off,
-    /// Nobody else may use the state file meanwhile.
+    /// The lock is held until the state is closed.
     On(LockRequest),
 }
 
@@ -34,7 +35,7 @@ pub enum Locking {
 pub struct LockRequest {
     /// The operation that holds the lock, in Terraform's words: `OperationTypeApply`.
     pub operation: String,
-    /// More about it; mostly empty.
+    /// Further information about it; usually empty.
     pub info: String,
     /// `user@host`.
     pub who: String,
@@ -70,7 +71,7 @@ pub(super) struct HeldLock {
     pub file: Arc<File>,
     path: PathBuf,
     info_path: PathBuf,
-    /// Whether the state file was made for the lock; without a state in it, it goes with the lock.
+    /// Whether the state file was created for the lock. If it is still empty at the release, it is deleted.
     made: bool,
 }
 

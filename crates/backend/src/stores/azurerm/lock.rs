@@ -1,8 +1,8 @@
 //! Locks: a lease on the blob of the state, whose metadata has the info.
 //!
-//! The peers take a lease without an end and write the info after it, and remove the info before they end the lease: a run
+//! Terraform and OpenTofu take a lease without an end and write the info after it, and remove the info before they end the lease: a run
 //! that is killed in between leaves a lease that nobody can name. Here the lease ends after a minute until the info is
-//! written, and it is ended before the info is removed. A nameless lease of a peer can be released by force.
+//! written, and it is ended before the info is removed. A nameless lease of Terraform or OpenTofu can be released by force.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! The mutex of the peers: a tag of the account, which only one run can create.
+//! The mutex of Terraform and OpenTofu: a tag of the account, which only one run can create.
 //!
-//! The lock itself is an object. Its creation needs no mutex here, but the peers look for the object and create it in two
+//! The lock itself is an object. Its creation needs no mutex here, but Terraform and OpenTofu look for the object and create it in two
 //! steps, and the mutex prevents that between these steps this run creates it.
 
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::stores::token_errors::token_error;
 
 const KEY: &str = "tencentcloud-terraform-lock";
 
-/// The attempts of the peers, once a second.
+/// The attempts of Terraform and OpenTofu, once a second.
 const ATTEMPTS: u32 = 30;
 const PAUSE: Duration = Duration::from_secs(1);
 

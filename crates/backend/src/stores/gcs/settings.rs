@@ -38,7 +38,7 @@ pub(super) fn schema() -> &'static BackendSchema {
     &SCHEMA
 }
 
-/// The encryption of states. Lock objects are never encrypted with these keys, as with the peers.
+/// The encryption of states. Lock objects are never encrypted with these keys, as with Terraform and OpenTofu.
 pub(super) enum Encryption {
     /// The bucket's own setting.
     OfBucket,
@@ -57,7 +57,7 @@ impl Encryption {
             (None, Some(name)) => Ok(Self::Kms(name.to_owned())),
             (None, None) => Ok(Self::OfBucket),
             (Some(given), None) => {
-                // A path or the key itself, as with the peers.
+                // A path or the key itself, as with Terraform and OpenTofu.
                 let content = std::fs::read_to_string(host.environment.for_clouds().expand_home(given));
                 let text = content.unwrap_or_else(|_| given.to_owned());
                 let key = STANDARD.decode(text.trim()).ok().filter(|key| key.len() == 32);

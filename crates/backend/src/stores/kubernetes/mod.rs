@@ -84,7 +84,7 @@ impl KubernetesStore {
         }
     }
 
-    /// Adds the labels by which the peers find the objects of a workspace.
+    /// Adds the labels by which Terraform and OpenTofu find the objects of a workspace.
     fn label(&self, object: &mut Json, workspace: &str) {
         let fixed = [
             ("tfstate", "true"),
@@ -106,7 +106,7 @@ impl KubernetesStore {
         Ok(names.map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect())
     }
 
-    /// Reads all secrets of a state. Parts that a peer replaced in between do not fit together and are read again.
+    /// Reads all secrets of a state. Parts that another program replaced in between do not fit together and are read again.
     async fn stored(&self, workspace: &str) -> Result<Option<(Stored, Vec<u8>)>, StoreError> {
         const ATTEMPTS: u32 = 4;
         const PAUSE: Duration = Duration::from_millis(300);

@@ -49,7 +49,7 @@ impl Target {
         ssl.certificate = ssl.certificate.or_else(|| environment.get("PGSSLCERT"));
         ssl.key = ssl.key.or_else(|| environment.get("PGSSLKEY"));
         let authorities = ssl.root_certificate.filter(|path| path != "system").map(PathBuf::from);
-        // The peers' driver requires TLS unless told otherwise, and checks nothing without a root certificate.
+        // Terraform's and OpenTofu's driver requires TLS unless told otherwise, and checks nothing without a root certificate.
         let tls = match ssl.mode.as_deref().unwrap_or("require") {
             "disable" => TlsMode::Off,
             "allow" | "prefer" => TlsMode::Preferred,

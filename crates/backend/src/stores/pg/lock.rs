@@ -1,4 +1,4 @@
-//! Advisory locks on the number of a workspace's row, as the peers take them.
+//! Advisory locks on the number of a workspace's row, as Terraform and OpenTofu take them.
 
 use tokio_postgres::{Client, GenericClient};
 
@@ -54,7 +54,7 @@ impl LockError {
 }
 
 impl AdvisoryLock {
-    /// Takes the lock of a workspace. Without a row yet, the locks for creating workspaces of both peers stand for it.
+    /// Takes the lock of a workspace. Without a row yet, the locks for creating workspaces of Terraform and OpenTofu stand for it.
     pub async fn take(
         connection: &Connection,
         tables: &Tables,
@@ -199,7 +199,7 @@ async fn release_numbers(client: &Client, numbers: &[i64]) -> Result<Released, t
     Ok(released)
 }
 
-/// Returns the conflict with the holder of a lock, as far as the server knows it: the peers store no info.
+/// Returns the conflict with the holder of a lock, as far as the server knows it: Terraform and OpenTofu store no info.
 async fn held_by_other(client: &Client, number: i64, reason: String) -> Result<LockError, tokio_postgres::Error> {
     let holder = holder(client, number).await?.map(Box::new);
     // A holder that has just ended is worth another attempt as well.

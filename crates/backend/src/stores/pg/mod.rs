@@ -44,7 +44,7 @@ fn schema() -> &'static BackendSchema {
 
 /// States in a table of one database.
 ///
-/// All statements go over one connection, because advisory locks belong to the session: the peers use a pool, and hope
+/// All statements go over one connection, because advisory locks belong to the session: Terraform and OpenTofu use a pool, and hope
 /// that locking and unlocking get the same connection.
 struct PostgresStore {
     target: Target,

@@ -1,4 +1,4 @@
-//! The schema, the table and the index of states, as the peers create them.
+//! The schema, the table and the index of states, as Terraform and OpenTofu create them.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Tables {
         [-1, -i64::from(fnv1(&name))]
     }
 
-    /// Creates what is missing. The statements are those of the peers.
+    /// Creates the missing schema, table and index, with the names and types that Terraform and OpenTofu expect.
     pub async fn create(&self, client: &Client, target: &Target) -> Result<(), StoreError> {
         let mut attempt = 0;
         loop {

@@ -44,7 +44,7 @@ impl Locks {
         self.file == LockFile::On || self.table.is_some()
     }
 
-    /// Takes all configured locks, the file first, as the peers do: so two runs cannot hold one lock each. Returns the ETag of the
+    /// Takes all configured locks, the file first, as Terraform and OpenTofu do: so two runs cannot hold one lock each. Returns the ETag of the
     /// file.
     pub async fn take(&self, target: Target<'_>, info: &LockInfo) -> Result<Option<String>, StoreError> {
         let file = match self.file {

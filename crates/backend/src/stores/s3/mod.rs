@@ -108,7 +108,7 @@ impl S3Store {
         self.check_account().await?;
         let folder = self.folder();
         let page = match self.objects.list(&folder, None, None).await {
-            // Identities that only reach their own states work in the default workspace, as with the peers.
+            // Identities that only reach their own states work in the default workspace, as with Terraform and OpenTofu.
             Err(StoreError::AccessDenied { .. }) if self.objects.settings.prefix == settings::DEFAULT_PREFIX => {
                 return Ok(Vec::new());
             }

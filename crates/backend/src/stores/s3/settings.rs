@@ -47,7 +47,7 @@ impl Encryption {
             return Err(invalid("kms_key_id", reason));
         }
         let customer = customer.map(Self::customer).transpose()?;
-        // As in the peers, the keys have no effect without "encrypt".
+        // As in Terraform and OpenTofu, the keys have no effect without "encrypt".
         if !settings.flag("encrypt") {
             return Ok(Self::OfBucket);
         }

@@ -99,6 +99,6 @@ pub(super) fn from_directory(
 
 /// Whether planning failed before it produced any change worth showing.
 fn failed_at_once(plan: &Plan) -> bool {
-    let has_looked = plan.mode == Mode::RefreshOnly || plan.changes.is_empty();
-    plan.errored && plan.outputs.is_empty() && has_looked
+    let has_no_changes = plan.mode == Mode::RefreshOnly || plan.changes.is_empty();
+    plan.errored && plan.outputs.is_empty() && has_no_changes
 }

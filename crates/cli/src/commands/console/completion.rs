@@ -13,21 +13,21 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
-use super::Asked;
+use super::ConsoleScope;
 use super::input::goes_on;
 
 /// The completer: all candidate words, sorted, and the module that expressions are evaluated in.
 pub(super) struct ConsoleCompleter<'a> {
     words: Vec<String>,
-    asked: &'a Asked<'a>,
+    console: &'a ConsoleScope<'a>,
     /// Whether the current line has text: an interrupt then discards the line instead of leaving the console.
     begun: Cell<bool>,
 }
 
 impl<'a> ConsoleCompleter<'a> {
     /// Collects the words that expressions may use.
-    pub(super) fn of(asked: &'a Asked<'a>) -> Self {
-        let module = asked.module;
+    pub(super) fn of(console: &'a ConsoleScope<'a>) -> Self {
+        let module = console.module;
         let mut words: Vec<String> =
             ["path.module", "path.root", "path.cwd", "terraform.workspace", "type(", "exit", "help"]
                 .map(str::to_owned)
@@ -39,7 +39,7 @@ impl<'a> ConsoleCompleter<'a> {
         words.extend(module.resources.keys().map(ToString::to_string));
         words.sort_unstable();
         words.dedup();
-        Self { words, asked, begun: Cell::new(false) }
+        Self { words, console, begun: Cell::new(false) }
     }
 
     /// Whether the line had text when the prompt last returned.
@@ -78,12 +78,12 @@ impl<'a> ConsoleCompleter<'a> {
         let sources = Sources::default();
         let Some(file) = sources.add("<console-input>", object) else { return Vec::new() };
         let (expression, mut problems) = parse_expression(&file);
-        problems.append(check_references(self.asked.module, &expression));
+        problems.append(check_references(self.console.module, &expression));
         // An invalid prefix has no attributes; its errors are reported when the line is entered.
         if problems.has_errors() {
             return Vec::new();
         }
-        let value = evaluate(&expression, self.asked.scope, &mut problems);
+        let value = evaluate(&expression, self.console.scope, &mut problems);
         let names: Vec<String> = match (value.unmark().0.kind(), value.ty()) {
             // The value decides for maps, whose keys are not part of their type.
             (Kind::Map(map), _) => map.keys().iter().map(ToString::to_string).collect(),
@@ -177,8 +177,8 @@ mod tests {
         let value = |text: &str| groma_value::json::decode(text.as_bytes()).unwrap();
         let object = value(r#"{"inner": {"deep": 1}, "input": 2, "not a name": 3}"#);
         let scope = Locals(vec![("a", object.clone()), ("list", groma_value::Value::tuple(vec![object]))]);
-        let asked = Asked { module: root, scope: &scope };
-        let words = ConsoleCompleter::of(&asked);
+        let console = ConsoleScope { module: root, scope: &scope };
+        let words = ConsoleCompleter::of(&console);
         let candidates = |line: &str| {
             let (start, found) = words.candidates(line, line.len());
             (start, found.join(" "))

@@ -64,13 +64,13 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     }
     context.show(&warnings);
     let scope = inspection.scope();
-    let asked = Asked { module: &root, scope: &scope };
+    let console = ConsoleScope { module: &root, scope: &scope };
     let mut input = match context.streams.input_is_terminal {
-        true => Source::prompt(ConsoleCompleter::of(&asked))
+        true => Source::prompt(ConsoleCompleter::of(&console))
             .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?,
         false => Source::Pipe,
     };
-    let outcome = evaluate_all(context, &asked, &mut input);
+    let outcome = evaluate_all(context, &console, &mut input);
     run.stop_providers();
     context.retain(run);
     outcome
@@ -101,13 +101,13 @@ fn default_to_unknown(root: &Module, inputs: &mut IndexMap<Name, Input>) {
 }
 
 /// Module and scope that expressions are evaluated in.
-struct Asked<'a> {
+struct ConsoleScope<'a> {
     module: &'a Module,
     scope: &'a dyn Scope,
 }
 
 /// Evaluates expressions until the input ends. Piped input ends at the first error, because nobody can correct it.
-fn evaluate_all(context: &mut Context, asked: &Asked<'_>, input: &mut Source<'_>) -> Outcome {
+fn evaluate_all(context: &mut Context, console: &ConsoleScope<'_>, input: &mut Source<'_>) -> Outcome {
     loop {
         let text = match input.next() {
             Next::Text(text) => text,
@@ -126,14 +126,14 @@ fn evaluate_all(context: &mut Context, asked: &Asked<'_>, input: &mut Source<'_>
             _ => {}
         }
         // A person corrects the expression, but the lines after an error in a script may depend on it.
-        if !answer(context, asked, text) && input.lines() == Lines::FromPipe {
+        if !answer(context, console, text) && input.lines() == Lines::FromPipe {
             return Ok(1);
         }
     }
 }
 
 /// Prints the value of an expression, or its errors; returns whether there was a value.
-fn answer(context: &Context, asked: &Asked<'_>, mut text: String) -> bool {
+fn answer(context: &Context, console: &ConsoleScope<'_>, mut text: String) -> bool {
     // The closing marker of a heredoc is only recognized with a line end.
     if text.contains("<<") {
         text.push('\n');
@@ -142,10 +142,10 @@ fn answer(context: &Context, asked: &Asked<'_>, mut text: String) -> bool {
     let (expression, mut diagnostics) = parse_expression(&file);
     // An expression with syntax errors has unreliable references.
     if !diagnostics.has_errors() {
-        diagnostics.append(check_references(asked.module, &expression));
+        diagnostics.append(check_references(console.module, &expression));
     }
     let is_sound = !diagnostics.has_errors();
-    let text = is_sound.then(|| groma_lang::answer(&expression, asked.scope, &mut diagnostics)).flatten();
+    let text = is_sound.then(|| groma_lang::answer(&expression, console.scope, &mut diagnostics)).flatten();
     context.show(&diagnostics);
     if let Some(text) = &text {
         context.print_result(text);

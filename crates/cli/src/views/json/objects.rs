@@ -246,7 +246,8 @@ impl Stream {
     }
 }
 
-/// Returns the drift to report. A move alone only counts as drift in a refresh-only plan.
+/// Returns the drift that JSON reports: all drift, but a move without another change only in a refresh-only plan. The text shows less:
+/// see `shown_drift` in `views::plan`.
 pub(crate) fn reported_drift(plan: &Plan) -> impl Iterator<Item = &ResourceChange> {
     let all = plan.mode == Mode::RefreshOnly;
     plan.drift.iter().filter(move |change| all || change.action != Action::NoOp)

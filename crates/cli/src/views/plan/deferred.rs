@@ -6,7 +6,7 @@ use groma_address::{Mode, ResourceInstance};
 use groma_engine::plan::{Cause, Invocation};
 use groma_engine::{Action, DeferralReason, DeferredChange, DeferredInvocation, Plan, ResourceChange, Which};
 
-use super::resource::{Look, write_header, write_object};
+use super::resource::{ChangeOptions, write_header, write_object};
 use crate::terminal::{Palette, Tone};
 use crate::views::difference::{Paths, Relevance, RenderOptions, Writer, compare_objects};
 
@@ -45,12 +45,12 @@ pub(super) fn count(deferrals: &[Deferral<'_>]) -> String {
 
 impl Deferral<'_> {
     /// Appends the deferral to `out`.
-    pub(super) fn write(&self, look: Look<'_>, out: &mut String) {
+    pub(super) fn write(&self, options: ChangeOptions<'_>, out: &mut String) {
         match self {
-            Self::Change(change) => write_deferred(change, look, out),
+            Self::Change(change) => write_deferred(change, options, out),
             Self::Invocation(deferred) | Self::Missed(deferred) => {
                 let subject = format!("  # {}", deferred.address());
-                out.push_str(&format!("{} was deferred\n", look.palette.paint(Tone::Bold, subject)));
+                out.push_str(&format!("{} was deferred\n", options.palette.paint(Tone::Bold, subject)));
                 out.push_str(&format!("  # ({})\n", explanation(deferred.reason, "action")));
                 if matches!(self, Self::Missed(_)) {
                     let invoke = match deferred.which {
@@ -59,25 +59,25 @@ impl Deferral<'_> {
                     };
                     out.push_str(&format!("  # (its triggering change is not deferred: invoke {invoke})\n"));
                 }
-                write_action(&deferred.invocation, look.palette, out);
+                write_action(&deferred.invocation, options.palette, out);
             }
         }
     }
 }
 
 /// Appends a deferred change.
-fn write_deferred(deferred: &DeferredChange, look: Look<'_>, out: &mut String) {
+fn write_deferred(deferred: &DeferredChange, options: ChangeOptions<'_>, out: &mut String) {
     let change = &deferred.change;
     let deposed = change.deposed.as_ref().map(|key| format!(" (deposed object {key})")).unwrap_or_default();
     let subject = format!("  # {}{deposed}", deferred.address());
-    out.push_str(&format!("{} was deferred\n", look.palette.paint(Tone::Bold, subject)));
+    out.push_str(&format!("{} was deferred\n", options.palette.paint(Tone::Bold, subject)));
     out.push_str(&format!("  # ({})\n", explanation(deferred.reason, "resource")));
     // A deferred import without changes has nothing else to show.
     if change.action == Action::NoOp {
         return;
     }
-    write_header(change, look.palette, out);
-    write_object(change, None, look, out);
+    write_header(change, options.palette, out);
+    write_object(change, None, options, out);
     out.push('\n');
 }
 

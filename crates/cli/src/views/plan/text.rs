@@ -10,7 +10,7 @@ use groma_engine::{Action, Mode, OutputChange, Plan, ResourceChange};
 use groma_value::{PathStep, Value};
 
 use super::deferred::{Deferral, count, deferrals, requested, write_around, write_requested};
-use super::resource::{Cause, Look, is_shown, symbol, write};
+use super::resource::{Cause, ChangeOptions, is_shown, symbol, write};
 use crate::terminal::{Palette, Tone, word_wrap};
 use crate::views::difference::{
     Change, Difference, Paths, Relevance, RenderOptions, Writer, attribute_key, compare_objects, compare_values,
@@ -67,7 +67,7 @@ impl PlanText {
         let nothing_planned = shown.is_empty() && outputs.is_empty() && plan.invocations.is_empty();
         let deferred = deferrals(plan);
         // Without planned changes, drift is irrelevant unless it is the subject of the plan.
-        let drift = if nothing_planned && plan.mode != Mode::RefreshOnly { Vec::new() } else { relevant(plan) };
+        let drift = if nothing_planned && plan.mode != Mode::RefreshOnly { Vec::new() } else { shown_drift(plan) };
         if !drift.is_empty() {
             self.write_drift(plan.mode, &drift, out)?;
         }
@@ -109,7 +109,7 @@ impl PlanText {
         let mut text = String::new();
         for deferred in deferred {
             text.clear();
-            deferred.write(self.look(), &mut text);
+            deferred.write(self.change_options(), &mut text);
             write!(out, "\n{text}")?;
         }
         let command = &self.wording.command;
@@ -171,7 +171,7 @@ impl PlanText {
         let mut text = String::new();
         for change in shown {
             text.clear();
-            write(change, Cause::Planned, None, self.look(), &mut text);
+            write(change, Cause::Planned, None, self.change_options(), &mut text);
             text.push('\n');
             write_around(plan, change, self.palette, &mut text);
             write!(out, "\n{text}")?;
@@ -202,7 +202,7 @@ impl PlanText {
         let mut text = String::new();
         for drifted in drift {
             text.clear();
-            write(drifted.change, Cause::Detected, Some(drifted.paths.clone()), self.look(), &mut text);
+            write(drifted.change, Cause::Detected, Some(drifted.paths.clone()), self.change_options(), &mut text);
             writeln!(out, "\n{text}")?;
         }
         let conclusion = match mode {
@@ -268,8 +268,8 @@ impl PlanText {
         summary.write_legend(self.palette, out)
     }
 
-    fn look(&self) -> Look<'_> {
-        Look { palette: self.palette, product: self.wording.product, redaction: self.redaction }
+    fn change_options(&self) -> ChangeOptions<'_> {
+        ChangeOptions { palette: self.palette, product: self.wording.product, redaction: self.redaction }
     }
 
     /// Writes a horizontal rule.
@@ -318,8 +318,9 @@ pub(super) struct Drifted<'p> {
     pub paths: Paths<'p>,
 }
 
-/// Returns the drift to show: all drift for a refresh-only plan, else the attributes that planned changes depend on.
-pub(super) fn relevant(plan: &Plan) -> Vec<Drifted<'_>> {
+/// Returns the drift to show: all drift for a refresh-only plan, else only attributes that planned changes depend on
+/// ([`Plan::relevant_attributes`]).
+pub(super) fn shown_drift(plan: &Plan) -> Vec<Drifted<'_>> {
     if plan.mode == Mode::RefreshOnly {
         let everything = || Paths::new([&[][..]]);
         return plan.drift.iter().map(|change| Drifted { change, paths: everything() }).collect();

@@ -52,7 +52,7 @@ impl Triggering {
     }
 }
 
-/// Takes in what a conversation about a managed object found out, after the actions before its change are planned.
+/// Processes the result of a plan call for a managed object, after the actions before its change are planned.
 pub(in crate::planning) fn plan_call_ended(planner: &mut Planner<'_>, mut event: Box<ManagedEvent>) {
     match drafts_before(planner, &event) {
         Some(drafts) if drafts.is_empty() => managed::managed(planner, *event),
@@ -137,7 +137,7 @@ pub(in crate::planning) async fn triggered_invocations(planner: &mut Planner<'_>
         let instance = Instance { module: visit.module, resource, position };
         let Some(triggering) = triggering(&planner.inputs, &planner.world, &planner.plan, instance) else { continue };
         if triggering.left.is_some() {
-            leave_triggered(planner, &triggering, &mut drafts);
+            defer_triggered(planner, &triggering, &mut drafts);
         } else if triggered_by(planner, &triggering, &mut drafts).is_none() {
             return planner.end(visit, Outcome::Failed);
         }
@@ -165,7 +165,7 @@ fn triggering(inputs: &Inputs<'_>, world: &World, plan: &PlanBuilder, instance: 
 }
 
 /// Defers the invocations around a deferred change, and reports errors in them as far as they are known.
-fn leave_triggered(planner: &mut Planner<'_>, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) {
+fn defer_triggered(planner: &mut Planner<'_>, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) {
     let reported = std::mem::take(&mut planner.evaluation.diagnostics);
     triggered_by(planner, triggering, drafts);
     planner.evaluation.diagnostics = reported;
