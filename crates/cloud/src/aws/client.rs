@@ -26,11 +26,11 @@ const DEFAULT_ATTEMPTS: u32 = 3;
 /// need no async runtime: requests run on the thread of [`crate::background`].
 #[derive(Clone, Debug)]
 pub struct AwsClient {
-    inner: Arc<Inner>,
+    inner: Arc<AwsInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct AwsInner {
     settings: AwsSettings,
     transport: Transport,
     loaded: OnceCell<Loaded>,
@@ -65,7 +65,13 @@ impl AwsClient {
         settings.connection = connection;
         let backoff = Backoff::default();
         Ok(Self {
-            inner: Arc::new(Inner { settings, transport, loaded: OnceCell::new(), clock: Clock::default(), backoff }),
+            inner: Arc::new(AwsInner {
+                settings,
+                transport,
+                loaded: OnceCell::new(),
+                clock: Clock::default(),
+                backoff,
+            }),
         })
     }
 
@@ -174,7 +180,7 @@ impl AwsClient {
     }
 }
 
-impl Inner {
+impl AwsInner {
     // A failed load is not kept: the next request tries again, for example after the user has logged in elsewhere.
     async fn loaded(&self) -> Result<&Loaded, AwsError> {
         self.loaded.get_or_try_init(|| Loaded::load(&self.settings, &self.transport)).await

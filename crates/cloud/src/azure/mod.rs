@@ -39,11 +39,11 @@ const FEDERATION_AUDIENCE: &str = "api://AzureADTokenExchange";
 /// Tokens are kept for each resource until shortly before they expire. Clones share them.
 #[derive(Clone, Debug)]
 pub struct AzureCredentials {
-    inner: Arc<Inner>,
+    inner: Arc<AzureInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct AzureInner {
     settings: AzureSettings,
     api: ApiClient,
     kept: Mutex<HashMap<String, AccessToken>>,
@@ -56,7 +56,7 @@ impl AzureCredentials {
     /// Fails if a setting of the connection is invalid.
     pub fn new(settings: AzureSettings) -> Result<Self, TokenError> {
         let api = ApiClient::new(settings.connection.clone(), settings.environment.clone())?;
-        Ok(Self { inner: Arc::new(Inner { settings, api, kept: Mutex::default() }) })
+        Ok(Self { inner: Arc::new(AzureInner { settings, api, kept: Mutex::default() }) })
     }
 
     /// Returns the client of APIs with the settings of these credentials.
@@ -95,7 +95,7 @@ impl AzureCredentials {
     }
 }
 
-impl Inner {
+impl AzureInner {
     async fn token(&self, resource: &str) -> Result<Secret, TokenError> {
         // Held during the request, so that concurrent callers share one token.
         let mut kept = self.kept.lock().await;

@@ -49,11 +49,11 @@ pub struct GoogleSettings {
 /// Tokens are kept until shortly before they expire. Clones share them.
 #[derive(Clone, Debug)]
 pub struct GoogleCredentials {
-    inner: Arc<Inner>,
+    inner: Arc<GoogleInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct GoogleInner {
     settings: GoogleSettings,
     api: ApiClient,
     kept: Mutex<Option<AccessToken>>,
@@ -66,7 +66,7 @@ impl GoogleCredentials {
     /// Fails if a setting of the connection is invalid.
     pub fn new(settings: GoogleSettings) -> Result<Self, TokenError> {
         let api = ApiClient::new(settings.connection.clone(), settings.environment.clone())?;
-        Ok(Self { inner: Arc::new(Inner { settings, api, kept: Mutex::new(None) }) })
+        Ok(Self { inner: Arc::new(GoogleInner { settings, api, kept: Mutex::new(None) }) })
     }
 
     /// Returns the client of APIs with the settings of these credentials.
@@ -93,7 +93,7 @@ impl GoogleCredentials {
     }
 }
 
-impl Inner {
+impl GoogleInner {
     async fn token(&self) -> Result<Secret, TokenError> {
         // Held during the request, so that concurrent callers share one token.
         let mut kept = self.kept.lock().await;

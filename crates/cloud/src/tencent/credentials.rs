@@ -61,11 +61,11 @@ pub struct TencentRole {
 /// Credentials of Tencent Cloud. Clones share the keys, which are kept until shortly before they expire.
 #[derive(Clone, Debug)]
 pub struct TencentCredentials {
-    inner: Arc<Inner>,
+    inner: Arc<TencentInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct TencentInner {
     settings: TencentSettings,
     api: ApiClient,
     kept: Mutex<Option<Keys>>,
@@ -87,7 +87,7 @@ impl TencentCredentials {
     /// Fails if a setting of the connection is invalid.
     pub fn new(settings: TencentSettings) -> Result<Self, TokenError> {
         let api = ApiClient::new(ConnectionSettings::default(), settings.environment.clone())?;
-        Ok(Self { inner: Arc::new(Inner { settings, api, kept: Mutex::default() }) })
+        Ok(Self { inner: Arc::new(TencentInner { settings, api, kept: Mutex::default() }) })
     }
 
     /// Returns the client of APIs with the settings of these credentials.
@@ -112,7 +112,7 @@ impl TencentCredentials {
     }
 }
 
-impl Inner {
+impl TencentInner {
     async fn keys(&self) -> Result<Keys, TokenError> {
         let mut kept = self.kept.lock().await;
         let is_fresh = |keys: &&Keys| keys.expires.is_none_or(|expires| expires > SystemTime::now() + RENEW_BEFORE);

@@ -73,7 +73,7 @@ impl Group {
     }
 }
 
-struct Reader<'a> {
+struct PatternReader<'a> {
     text: Text<'a>,
     flags: Flags,
     /// The groups around the current place; the pattern itself is the first.
@@ -83,8 +83,12 @@ struct Reader<'a> {
 
 /// Parses a regular expression in RE2 syntax.
 pub(super) fn parse(pattern: &str) -> Result<Parsed, Problem> {
-    let mut reader =
-        Reader { text: Text { rest: pattern }, flags: NONE, open: vec![Group::new(None, NONE)], groups: Vec::new() };
+    let mut reader = PatternReader {
+        text: Text { rest: pattern },
+        flags: NONE,
+        open: vec![Group::new(None, NONE)],
+        groups: Vec::new(),
+    };
     let mut after_repetition = false;
     while !reader.text.rest.is_empty() {
         let bounds = reader.repetition()?;
@@ -105,7 +109,7 @@ pub(super) fn parse(pattern: &str) -> Result<Parsed, Problem> {
     }
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     fn push(&mut self, expression: Hir) {
         self.push_piece(Piece { expression, repeated: 1 });
     }

@@ -52,11 +52,11 @@ pub(super) enum TimestampError {
     Trailing(String),
 }
 
-struct Reader<'a> {
+struct TimestampReader<'a> {
     rest: &'a str,
 }
 
-impl Reader<'_> {
+impl TimestampReader<'_> {
     fn unexpected(&self, expected: &'static str) -> TimestampError {
         TimestampError::Unexpected { found: self.rest.to_owned(), expected }
     }
@@ -135,7 +135,7 @@ impl Reader<'_> {
 impl Timestamp {
     /// Reads RFC 3339; the message of an error says which part is at fault.
     pub(super) fn parse(text: &str) -> Result<Self, TimestampError> {
-        let mut reader = Reader { rest: text };
+        let mut reader = TimestampReader { rest: text };
         let year = reader.digits(4, "year")?;
         reader.literal('-')?;
         let month = reader.within(2, 1..=12, "month")?;

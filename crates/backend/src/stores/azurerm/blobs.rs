@@ -8,7 +8,7 @@ use groma_cloud::http::{HttpResponse, Method};
 use tokio::sync::OnceCell;
 
 use super::access::Access;
-use super::settings::Encryption;
+use super::settings::AzureEncryption;
 use crate::error::StoreError;
 use crate::stores::token_errors::token_error;
 use crate::stores::xml;
@@ -27,7 +27,7 @@ pub(super) struct Container {
     pub access: Access,
     pub account: String,
     pub name: String,
-    pub encryption: Encryption,
+    pub encryption: AzureEncryption,
     pub timeout: Duration,
     /// The endpoint of the account's blobs, once it is known.
     pub endpoint: OnceCell<String>,
@@ -260,18 +260,18 @@ impl Container {
     /// Adds the headers that encrypt the written blob.
     fn encrypted(&self, request: ApiRequest) -> ApiRequest {
         match &self.encryption {
-            Encryption::Scope(scope) => request.with_header("x-ms-encryption-scope", scope),
-            Encryption::OfAccount | Encryption::Customer { .. } => self.with_customer_key(request),
+            AzureEncryption::Scope(scope) => request.with_header("x-ms-encryption-scope", scope),
+            AzureEncryption::OfAccount | AzureEncryption::Customer { .. } => self.with_customer_key(request),
         }
     }
 
     fn with_customer_key(&self, request: ApiRequest) -> ApiRequest {
         match &self.encryption {
-            Encryption::Customer { key, digest } => request
+            AzureEncryption::Customer { key, digest } => request
                 .with_header("x-ms-encryption-key", key.reveal())
                 .with_header("x-ms-encryption-key-sha256", digest)
                 .with_header("x-ms-encryption-algorithm", "AES256"),
-            Encryption::OfAccount | Encryption::Scope(_) => request,
+            AzureEncryption::OfAccount | AzureEncryption::Scope(_) => request,
         }
     }
 

@@ -49,7 +49,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
         container: Container {
             credentials: settings::credentials(settings, host)?,
             access: settings::access(settings)?,
-            encryption: settings::Encryption::new(settings)?,
+            encryption: settings::AzureEncryption::new(settings)?,
             timeout: Duration::from_secs(settings.number("timeout_seconds").unwrap_or(300).max(1)),
             endpoint: OnceCell::new_with(endpoint),
             account,

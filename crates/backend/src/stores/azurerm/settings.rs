@@ -50,7 +50,7 @@ impl Names {
 }
 
 /// The encryption of blobs besides that of the account.
-pub(super) enum Encryption {
+pub(super) enum AzureEncryption {
     OfAccount,
     /// An encryption scope of the account.
     Scope(String),
@@ -61,7 +61,7 @@ pub(super) enum Encryption {
     },
 }
 
-impl Encryption {
+impl AzureEncryption {
     pub fn new(settings: &Settings) -> Result<Self, StoreError> {
         match (settings.text("encryption_scope"), settings.text("customer_provided_key")) {
             (Some(_), Some(_)) => Err(invalid("customer_provided_key", "it excludes \"encryption_scope\"")),

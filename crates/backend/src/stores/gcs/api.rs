@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::settings::Encryption;
+use super::settings::GcsEncryption;
 use crate::error::StoreError;
 use crate::stores::token_errors::token_error;
 
@@ -73,7 +73,7 @@ impl Bucket {
     }
 
     /// Reads an object; `None` if it does not exist.
-    pub async fn get(&self, name: &str, encryption: Option<&Encryption>) -> Result<Option<Object>, StoreError> {
+    pub async fn get(&self, name: &str, encryption: Option<&GcsEncryption>) -> Result<Option<Object>, StoreError> {
         let request = ApiRequest::get(format!("{}?alt=media", self.object_url(name))).with_limit(LIMIT);
         let response = self.send(with_customer_key(request, encryption)).await?;
         match response.status.as_u16() {
@@ -102,7 +102,7 @@ impl Bucket {
         name: &str,
         bytes: &[u8],
         generation: Option<&str>,
-        encryption: Option<&Encryption>,
+        encryption: Option<&GcsEncryption>,
     ) -> Result<Outcome, StoreError> {
         let bucket = url_encoded(&self.name);
         let mut url =
@@ -110,7 +110,7 @@ impl Bucket {
         if let Some(generation) = generation {
             url.push_str(&format!("&ifGenerationMatch={generation}"));
         }
-        if let Some(Encryption::Kms(key)) = encryption {
+        if let Some(GcsEncryption::Kms(key)) = encryption {
             url.push_str(&format!("&kmsKeyName={}", url_encoded(key)));
         }
         let metadata =
@@ -218,13 +218,13 @@ fn generation_of(object: &Json) -> String {
     }
 }
 
-fn with_customer_key(request: ApiRequest, encryption: Option<&Encryption>) -> ApiRequest {
+fn with_customer_key(request: ApiRequest, encryption: Option<&GcsEncryption>) -> ApiRequest {
     match encryption {
-        Some(Encryption::Customer { key, digest }) => request
+        Some(GcsEncryption::Customer { key, digest }) => request
             .with_header("x-goog-encryption-algorithm", "AES256")
             .with_header("x-goog-encryption-key", key.reveal())
             .with_header("x-goog-encryption-key-sha256", digest),
-        Some(Encryption::OfBucket | Encryption::Kms(_)) | None => request,
+        Some(GcsEncryption::OfBucket | GcsEncryption::Kms(_)) | None => request,
     }
 }
 

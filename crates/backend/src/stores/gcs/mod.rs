@@ -15,7 +15,7 @@ use crate::stores::token_errors::token_error;
 use api::{Bucket, Outcome};
 use groma_cloud::api::ApiClient;
 use groma_cloud::http::ConnectionSettings;
-use settings::Encryption;
+use settings::GcsEncryption;
 
 pub(crate) const TYPE: BackendType = BackendType { name: "gcs", schema: settings::schema, open };
 
@@ -26,7 +26,7 @@ const ABSENT: &str = "0";
 struct GcsStore {
     bucket: Bucket,
     folder: String,
-    encryption: Encryption,
+    encryption: GcsEncryption,
 }
 
 fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreError> {
@@ -43,7 +43,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
         base: settings::base_url(settings, host),
         name: settings.required("bucket").to_owned(),
     };
-    let encryption = Encryption::new(settings, host)?;
+    let encryption = GcsEncryption::new(settings, host)?;
     Ok(Arc::new(GcsStore { bucket, folder: settings::folder(settings), encryption }))
 }
 

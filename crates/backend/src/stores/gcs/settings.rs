@@ -39,7 +39,7 @@ pub(super) fn schema() -> &'static BackendSchema {
 }
 
 /// The encryption of states. Lock objects are never encrypted with these keys, as with Terraform and OpenTofu.
-pub(super) enum Encryption {
+pub(super) enum GcsEncryption {
     /// The bucket's own setting.
     OfBucket,
     /// A key of Cloud KMS, by its resource name.
@@ -48,7 +48,7 @@ pub(super) enum Encryption {
     Customer { key: Secret, digest: String },
 }
 
-impl Encryption {
+impl GcsEncryption {
     pub fn new(settings: &Settings, host: &Host) -> Result<Self, StoreError> {
         match (settings.text("encryption_key"), settings.text("kms_encryption_key")) {
             (Some(_), Some(_)) => {

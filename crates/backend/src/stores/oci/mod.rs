@@ -36,7 +36,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
             credentials,
             namespace: settings.required("namespace").to_owned(),
             name: settings.required("bucket").to_owned(),
-            encryption: settings::Encryption::new(settings)?,
+            encryption: settings::OciEncryption::new(settings)?,
         },
         key: settings.required("key").trim_matches('/').to_owned(),
         prefix: settings.required("workspace_key_prefix").trim_matches('/').to_owned(),

@@ -10,7 +10,7 @@ use groma_cloud::oracle::OracleCredentials;
 use md5::{Digest, Md5};
 use serde_json::Value as Json;
 
-use super::settings::Encryption;
+use super::settings::OciEncryption;
 use crate::error::StoreError;
 use crate::stores::token_errors::token_error;
 
@@ -24,7 +24,7 @@ pub(super) struct Bucket {
     pub endpoint: String,
     pub namespace: String,
     pub name: String,
-    pub encryption: Encryption,
+    pub encryption: OciEncryption,
 }
 
 /// The content of an object with its ETag.
@@ -97,7 +97,7 @@ impl Bucket {
             .with_header("content-type", "application/json")
             .with_header("content-md5", STANDARD.encode(Md5::digest(bytes)))
             .with_body(bytes.to_vec());
-        if let Encryption::Kms(key) = &self.encryption {
+        if let OciEncryption::Kms(key) = &self.encryption {
             request = request.with_header("opc-sse-kms-key-id", key);
         }
         let response = self.send(conditional(self.with_customer_key(request), condition)).await?;
@@ -144,11 +144,11 @@ impl Bucket {
 
     fn with_customer_key(&self, request: ApiRequest) -> ApiRequest {
         match &self.encryption {
-            Encryption::Customer { key, digest } => request
+            OciEncryption::Customer { key, digest } => request
                 .with_header("opc-sse-customer-algorithm", "AES256")
                 .with_header("opc-sse-customer-key", key.reveal())
                 .with_header("opc-sse-customer-key-sha256", digest),
-            Encryption::OfBucket | Encryption::Kms(_) => request,
+            OciEncryption::OfBucket | OciEncryption::Kms(_) => request,
         }
     }
 

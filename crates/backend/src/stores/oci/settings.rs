@@ -42,7 +42,7 @@ pub(super) fn schema() -> &'static BackendSchema {
 }
 
 /// The encryption of objects.
-pub(super) enum Encryption {
+pub(super) enum OciEncryption {
     /// The bucket's own setting.
     OfBucket,
     /// A key of the vault, by its OCID.
@@ -51,7 +51,7 @@ pub(super) enum Encryption {
     Customer { key: Secret, digest: String },
 }
 
-impl Encryption {
+impl OciEncryption {
     pub fn new(settings: &Settings) -> Result<Self, StoreError> {
         match (settings.text("kms_key_id"), settings.text("sse_customer_key")) {
             (Some(_), Some(_)) => Err(invalid("kms_key_id", "it excludes \"sse_customer_key\"; set one of them only")),

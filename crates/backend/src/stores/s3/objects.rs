@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use super::errors::Subject;
-use super::settings::{Checksum, Encryption, ObjectSettings};
+use super::settings::{Checksum, ObjectSettings, S3Encryption};
 use crate::error::StoreError;
 use crate::stores::xml;
 
@@ -223,22 +223,22 @@ impl Objects {
             request = request.with_header("x-amz-tagging", tags.collect::<Vec<_>>().join("&"));
         }
         match &self.settings.encryption {
-            Encryption::Aes256 => request.with_header("x-amz-server-side-encryption", "AES256"),
-            Encryption::Kms(key) => request
+            S3Encryption::Aes256 => request.with_header("x-amz-server-side-encryption", "AES256"),
+            S3Encryption::Kms(key) => request
                 .with_header("x-amz-server-side-encryption", "aws:kms")
                 .with_header("x-amz-server-side-encryption-aws-kms-key-id", key),
-            Encryption::OfBucket | Encryption::Customer { .. } => request,
+            S3Encryption::OfBucket | S3Encryption::Customer { .. } => request,
         }
     }
 
     /// Adds the key that S3 needs to read and write objects with customer-provided keys.
     fn with_customer_key(&self, request: AwsRequest) -> AwsRequest {
         match &self.settings.encryption {
-            Encryption::Customer { key, digest } => request
+            S3Encryption::Customer { key, digest } => request
                 .with_header("x-amz-server-side-encryption-customer-algorithm", "AES256")
                 .with_header("x-amz-server-side-encryption-customer-key", key.reveal())
                 .with_header("x-amz-server-side-encryption-customer-key-md5", digest),
-            Encryption::OfBucket | Encryption::Aes256 | Encryption::Kms(_) => request,
+            S3Encryption::OfBucket | S3Encryption::Aes256 | S3Encryption::Kms(_) => request,
         }
     }
 }

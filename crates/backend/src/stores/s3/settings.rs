@@ -24,7 +24,7 @@ pub(super) const DEFAULT_PREFIX: &str = "env:";
 
 /// The server-side encryption of objects.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Encryption {
+pub(super) enum S3Encryption {
     /// The bucket's own setting.
     OfBucket,
     /// Keys that S3 manages.
@@ -35,7 +35,7 @@ pub(super) enum Encryption {
     Customer { key: Secret, digest: String },
 }
 
-impl Encryption {
+impl S3Encryption {
     fn new(settings: &Settings) -> Result<Self, StoreError> {
         let (kms, customer) = (settings.text("kms_key_id"), settings.text("sse_customer_key"));
         if let (Some(_), Some(_)) = (kms, customer) {
@@ -72,7 +72,7 @@ pub(super) struct ObjectSettings {
     pub prefix: String,
     pub style: Addressing,
     pub acl: Option<String>,
-    pub encryption: Encryption,
+    pub encryption: S3Encryption,
     /// Whether writes carry a SHA-256 checksum.
     pub checksum: Checksum,
 }
@@ -109,7 +109,7 @@ impl ObjectSettings {
             prefix: prefix.to_owned(),
             style: if is_path_style { Addressing::Path } else { Addressing::Automatic },
             acl: acl(settings)?,
-            encryption: Encryption::new(settings)?,
+            encryption: S3Encryption::new(settings)?,
             checksum: if settings.flag("skip_s3_checksum") { Checksum::None } else { Checksum::Sha256 },
         })
     }
