@@ -76,3 +76,19 @@ fn revocation_with_an_old_hash_counts() {
     assert_eq!(rest.verify(SUMS, BY_PRIMARY), Ok(()));
     assert_eq!(rest.verify(SUMS, BY_SUBKEY), Err(SignatureError::OtherKey));
 }
+
+#[test]
+fn trust_signature_is_of_one_key_over_another() {
+    const VOUCHER: &str = include_str!("signatures/voucher.asc");
+    const AUTHOR: &str = include_str!("signatures/author.asc");
+    const TRUST: &str = include_str!("signatures/author.trust.asc");
+    let voucher = PublicKey::parse(VOUCHER).unwrap();
+    assert_eq!(voucher.verify_trust(AUTHOR, TRUST), Ok(()));
+    assert_eq!(voucher.verify_trust(OTHER, TRUST), Err(SignatureError::Wrong));
+    assert!(voucher.verify_trust("no armor", TRUST).is_err());
+    // What a registry that only claims to have partners would send.
+    let partners = PublicKey::hashicorp_partners().unwrap();
+    assert_eq!(partners.verify_trust(AUTHOR, TRUST), Err(SignatureError::OtherKey));
+    assert_eq!(partners.verify_trust(AUTHOR, "yes"), Err(SignatureError::Malformed));
+    assert_eq!(partners.fingerprint(), "51890657c5acdb4b823086567d72d4268e4660fc");
+}

@@ -223,6 +223,21 @@ fn archives_with_too_many_entries_are_refused() {
 }
 
 #[test]
+fn end_record_in_a_comment_hides_no_entries() {
+    let mut writer = ZipWriter::new(tempfile::tempfile().unwrap());
+    for name in ["a", "b", "c", "d"] {
+        writer.start_file(name, SimpleFileOptions::default()).unwrap();
+    }
+    // Looks like the end record of an archive with one entry.
+    writer.set_comment("PK\x05\x06\0\0\0\0\x01\0\x01\0 and the rest of the record").unwrap();
+    let mut file = writer.finish().unwrap();
+    assert!(check_entries(&mut file, TIGHT).is_err());
+    let folder = tempfile::tempdir().unwrap();
+    let problem = Archive::Zip.unpack(file, &folder.path().join("in"), "", Links::Inside, TIGHT).unwrap_err();
+    assert!(problem.to_string().contains("more than 3 entries"), "{problem}");
+}
+
+#[test]
 fn zip64_end_record_limits_the_entries() {
     let limits = Limits { entries: 70_000, ..TIGHT };
     // More entries than the 16-bit field of the ordinary end record can count.

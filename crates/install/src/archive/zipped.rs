@@ -20,6 +20,7 @@ pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Li
     let mut links_to_make = Vec::new();
     let mut allowance = Allowance::new(limits);
     for index in 0..archive.len() {
+        allowance.take_entry()?;
         let mut entry = archive.by_index(index).map_err(io::Error::other)?;
         let name = entry.name().map_err(io::Error::other)?.into_owned();
         let path = safe(&name)?;
@@ -132,13 +133,17 @@ pub(crate) fn check_entries(file: &mut (impl Read + Seek), limits: Limits) -> io
     file.seek(SeekFrom::Start(start))?;
     let mut tail = Vec::new();
     file.take(END as u64 + LONGEST_COMMENT).read_to_end(&mut tail)?;
-    let at = tail.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
-    let entries = match at.and_then(|at| tail.get(at..)?.get(10..12)?.try_into().ok()).map(u16::from_le_bytes) {
-        Some(u16::MAX) => large_count(file, start + at.unwrap_or_default() as u64)?,
-        count => count.map(u64::from),
-    };
+    // A comment may contain what looks like an end record, and readers do not agree on which one counts: all do.
+    let mut entries = 0;
+    for at in tail.windows(4).enumerate().filter(|(_, bytes)| bytes == b"PK\x05\x06").map(|(at, _)| at) {
+        let count = tail.get(at..).and_then(|end| end.get(10..12)?.try_into().ok()).map(u16::from_le_bytes);
+        entries = entries.max(match count {
+            Some(u16::MAX) => large_count(file, start + at as u64)?.unwrap_or_default(),
+            count => count.unwrap_or_default().into(),
+        });
+    }
     file.rewind()?;
-    if entries.is_some_and(|entries| entries > limits.entries) { Err(too_many(limits)) } else { Ok(()) }
+    if entries > limits.entries { Err(too_many(limits)) } else { Ok(()) }
 }
 
 /// The number of entries of a file in the Zip64 format, whose end record is at `end`.

@@ -282,9 +282,15 @@ fn authenticate(sums: &[u8], signature: &[u8], keys: &SigningKeys) -> Result<Aut
         };
         match key.verify(sums, signature) {
             Ok(()) if key.is_hashicorp() => return Ok(Authentication::Official),
-            // The registry vouches for its partners: the trust signature itself is not checked.
-            Ok(()) if !entry.trust_signature.is_empty() => return Ok(Authentication::Partner(key.id())),
-            Ok(()) => return Ok(Authentication::SelfSigned(key.id())),
+            Ok(()) if entry.trust_signature.is_empty() => return Ok(Authentication::SelfSigned(key.id())),
+            Ok(()) => {
+                // Any registry can claim that its key is a partner's, but only HashiCorp can sign that.
+                let partners = PublicKey::hashicorp_partners();
+                return partners
+                    .and_then(|partners| partners.verify_trust(&entry.ascii_armor, &entry.trust_signature))
+                    .map(|()| Authentication::Partner(key.id()))
+                    .map_err(|error| SourceError::Failed(format!("error verifying trust signature: {error}")));
+            }
             Err(error) => problem = error.to_string(),
         }
     }

@@ -8,6 +8,9 @@
 //! or SHA-512. Expiry dates are not checked, so releases stay installable after the key that signed them has expired. OpenTofu accepts
 //! expired keys by default, too.
 
+use std::io::Read;
+
+use pgp::armor::Dearmor;
 use pgp::composed::{Deserializable, DetachedSignature, SignedPublicKey, SignedPublicSubKey};
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{Signature, SignatureType};
@@ -17,6 +20,9 @@ use rsa::traits::PublicKeyParts;
 
 /// The fingerprint of the key that HashiCorp signs its releases with.
 const HASHICORP: &str = "c874011f0ab405110d02105534365d9472d7468f";
+
+/// The key with which HashiCorp signs the keys of its partners, as OpenTofu 1.6 and Terraform 1.5 have it.
+const HASHICORP_PARTNERS: &str = include_str!("../../data/hashicorp-partners.asc");
 
 /// The minimum size of an accepted RSA modulus in bits. Some generators make keys of one bit less than requested.
 const MIN_RSA_BITS: usize = 2047;
@@ -42,6 +48,25 @@ impl PublicKey {
         // Dropped here, so that nothing later can use them by mistake.
         key.public_subkeys.retain(|subkey| belongs_to(subkey, primary));
         Ok(Self { key })
+    }
+
+    /// Returns the key with which HashiCorp signs the keys of its partners.
+    ///
+    /// # Errors
+    /// The key in this program is damaged.
+    pub fn hashicorp_partners() -> Result<Self, SignatureError> {
+        Self::parse(HASHICORP_PARTNERS)
+    }
+
+    /// Verifies a trust signature: one that this key made over another key, given in ASCII armor.
+    ///
+    /// # Errors
+    /// `key` is not armored, or `signature` has no signature that this key made over it.
+    pub fn verify_trust(&self, key: &str, signature: &str) -> Result<(), SignatureError> {
+        let mut bytes = Vec::new();
+        // The signature covers the packets of the key, not their armor.
+        Dearmor::new(key.as_bytes()).read_to_end(&mut bytes).map_err(|_| SignatureError::Malformed)?;
+        self.verify(&bytes, signature.as_bytes())
     }
 
     /// Whether this is HashiCorp's key. The fingerprint is a hash of the key itself, so no other key has it.
