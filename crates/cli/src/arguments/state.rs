@@ -32,7 +32,7 @@ impl State {
     /// Returns the values of input variables on the command line.
     pub fn variables(&self) -> Option<&Variables> {
         match self {
-            Self::Identities(_) => None,
+            Self::Identities(arguments) => Some(&arguments.list.common.variables),
             Self::List(arguments) => Some(&arguments.common.variables),
             Self::Show(arguments) => Some(&arguments.common.variables),
             Self::Mv(arguments) => Some(&arguments.change.access.common.variables),

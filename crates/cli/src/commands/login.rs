@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::credentials::{Helper, Token, TokenFile, normal_host};
 use groma_install::discovery::{Discovery, Services};
 use groma_install::http::Url;
@@ -267,7 +267,7 @@ impl TokenStorage {
     /// The credentials file cannot be read.
     pub fn is_by_hand(&self) -> Result<bool, Diagnostics> {
         let is_ours = match &self.keeper {
-            Keeper::File(file) => file.has(&self.host).map_err(|problem| unusable(&problem.to_string()))?,
+            Keeper::File(file) => file.has(&self.host).map_err(|problem| unusable(&io_reason(&problem)))?,
             // Tokens of a helper never appear in the CLI configuration.
             Keeper::Program(_) => false,
         };
@@ -288,7 +288,7 @@ impl TokenStorage {
     /// The file cannot be written, or the helper fails.
     pub fn store(&self, token: &Token) -> Result<(), Diagnostics> {
         match &self.keeper {
-            Keeper::File(file) => file.store(&self.host, token).map_err(|problem| unusable(&problem.to_string())),
+            Keeper::File(file) => file.store(&self.host, token).map_err(|problem| unusable(&io_reason(&problem))),
             Keeper::Program(program) => {
                 wait(program.store(&self.host, token))?.map_err(|problem| unusable(&problem.to_string()))
             }
@@ -302,7 +302,7 @@ impl TokenStorage {
     pub fn forget(&self) -> Result<Kept, Diagnostics> {
         match &self.keeper {
             Keeper::File(file) => {
-                let failed = |problem: std::io::Error| unusable(&problem.to_string());
+                let failed = |problem: std::io::Error| unusable(&io_reason(&problem));
                 if !file.has(&self.host).map_err(failed)? {
                     return Ok(Kept::No);
                 }

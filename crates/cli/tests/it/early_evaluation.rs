@@ -30,6 +30,7 @@ fn state_commands_evaluate_backend_variables() {
     two(&["init"], &[]);
     two(&["apply", "-auto-approve"], &[]);
     assert_eq!(two(&["state", "list"], &[]), "terraform_data.a\n");
+    assert_eq!(two(&["state", "identities", "-json"], &[]), "{}\n");
     assert!(two(&["state", "pull"], &[]).contains("\"terraform_data\""));
     two(&["taint"], &["terraform_data.a"]);
     two(&["untaint"], &["terraform_data.a"]);

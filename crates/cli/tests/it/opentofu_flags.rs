@@ -320,3 +320,20 @@ fn failed_assertions_with_different_messages_are_all_reported() {
     assert!(planned.contains("first") && planned.contains("second"), "{planned}");
     assert!(!planned.contains("similar warning"), "{planned}");
 }
+
+#[test]
+fn errors_in_addresses_are_json_with_the_flag() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    for arguments in [
+        &["state", "rm", "-json", "1nvalid"][..],
+        &["state", "mv", "-json", "1nvalid", "terraform_data.b"],
+        &["state", "replace-provider", "-json", "-auto-approve", "a/b/c/d/e", "x"],
+    ] {
+        let out = folder.run(arguments).out;
+        let messages: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(messages.iter().any(|message| message["diagnostic"]["severity"] == "error"), "{arguments:?}: {out}");
+    }
+}

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason, json_reason};
 use groma_provider::TERRAFORM_VERSION;
 use groma_state::write_whole;
 use serde::{Deserialize, Serialize};
@@ -74,10 +74,10 @@ impl RecordFile {
         let bytes = match std::fs::read(&self.path) {
             Ok(bytes) => bytes,
             Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(problem) => return Err(self.unreadable(&problem.to_string())),
+            Err(problem) => return Err(self.unreadable(&io_reason(&problem))),
         };
         let written: Written =
-            serde_json::from_slice(&bytes).map_err(|problem| self.unreadable(&problem.to_string()))?;
+            serde_json::from_slice(&bytes).map_err(|problem| self.unreadable(&json_reason(&problem)))?;
         if written.version != VERSION {
             return Err(self.unreadable(&format!("unsupported format version {}, expected {VERSION}", written.version)));
         }
@@ -119,11 +119,11 @@ impl RecordFile {
     fn put(&self, backend: Option<WrittenBackend>) -> Result<(), Diagnostics> {
         let terraform_version = TERRAFORM_VERSION.to_owned();
         let written = Written { version: VERSION, terraform_version, backend, state_store: None };
-        let text = serde_json::to_vec_pretty(&written).map_err(|problem| self.unwritten(&problem.to_string()))?;
+        let text = serde_json::to_vec_pretty(&written).map_err(|problem| self.unwritten(&json_reason(&problem)))?;
         let folder = self.path.parent().unwrap_or(Path::new(""));
         // The file is replaced atomically: a truncated record would block every command.
         let written = std::fs::create_dir_all(folder).and_then(|()| write_whole(&self.path, &text));
-        written.map_err(|problem| self.unwritten(&problem.to_string()))
+        written.map_err(|problem| self.unwritten(&io_reason(&problem)))
     }
 
     fn unreadable(&self, why: &str) -> Diagnostics {

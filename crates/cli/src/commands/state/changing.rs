@@ -31,10 +31,15 @@ pub(super) enum Origin {
 }
 
 impl Changing {
+    /// Applies the presentation flags of a change. This comes first, so that errors in its addresses are shown as the flags
+    /// demand.
+    pub fn configure(context: &mut Context, change: &StateChange) -> Result<(), Diagnostics> {
+        context.configure_view(&change.access.common.view);
+        context.configure_json(&change.json)
+    }
+
     /// Opens the state that the flags select, which must exist.
     pub fn open(context: &mut Context, change: &StateChange, operation: &str) -> Result<Self, Diagnostics> {
-        context.configure_view(&change.access.common.view);
-        context.configure_json(&change.json)?;
         let (configuration, _) = load(context, Purpose::ChangeState)?;
         let location = match change.state.as_deref() {
             Some(file) => file_location(&configuration.root, file)?,

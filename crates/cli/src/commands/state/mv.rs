@@ -25,6 +25,7 @@ enum Move {
 }
 
 pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
+    Changing::configure(context, &arguments.change)?;
     let [from, to] = &*arguments.rest else {
         return Err(fail(
             "Required argument missing",

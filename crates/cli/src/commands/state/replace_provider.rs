@@ -11,6 +11,7 @@ use crate::terminal::Answer;
 use crate::views::wording::Wording;
 
 pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Outcome {
+    Changing::configure(context, &arguments.change)?;
     let [from, to] = &*arguments.rest else {
         return Err(fail(
             "Required argument missing",

@@ -9,6 +9,7 @@ use super::reading::target;
 use crate::arguments::{Flag, StateRm};
 
 pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
+    Changing::configure(context, &arguments.change)?;
     if arguments.addresses.is_empty() {
         return Err(fail("Required argument missing", "Expected one or more addresses of items in the state."));
     }
