@@ -248,12 +248,12 @@ fn empty_directory_has_no_changes() {
 }
 
 #[test]
-fn unsupported_backend_is_rejected_by_name() {
+fn unknown_backend_is_rejected_by_name() {
     let folder = counted();
     folder.write("backend.tf", "terraform {\n  backend \"floppy\" {\n    path = \"b\"\n  }\n}\n");
     for arguments in [&["plan"][..], &["apply", "-auto-approve"], &["init"], &["output"], &["state", "list"]] {
         let err = folder.fails(arguments);
-        assert!(err.contains("Unsupported backend type"), "{arguments:?}: {err}");
+        assert!(err.contains("There is no backend type \"floppy\""), "{arguments:?}: {err}");
     }
     assert!(!folder.path("terraform.tfstate").exists());
 }
