@@ -6,6 +6,7 @@ use crate::stores;
 /// All remote backend types, by name.
 const TYPES: &[BackendType] = &[
     stores::azurerm::TYPE,
+    stores::remote::CLOUD_TYPE,
     stores::consul::TYPE,
     stores::cos::TYPE,
     stores::gcs::TYPE,

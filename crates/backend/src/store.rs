@@ -64,13 +64,17 @@ pub trait StateStore: Send + Sync {
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()>;
 }
 
-/// Whether a store has workspaces besides `default`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The workspaces that a store can have.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkspaceSupport {
-    /// Any number of workspaces.
+    /// Any number of workspaces, and always `default`.
     Many,
+    /// Any number of workspaces, but none named `default`.
+    ManyWithoutDefault,
     /// The store has only the workspace `default`.
     DefaultOnly,
+    /// The store has only the workspace with this name.
+    Only(String),
 }
 
 /// A stored state with its version.

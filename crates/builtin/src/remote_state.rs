@@ -103,10 +103,11 @@ fn connected(backend: &str, config: &Value, host: &Host) -> Result<(RemoteBacken
         ConnectError::Arguments(problems) => all(problems),
         ConnectError::Store(problem) => at("config", problem.detail()).into(),
     })?;
-    let workspace = text(config, "workspace").filter(|name| !name.is_empty()).unwrap_or_else(|| "default".to_owned());
+    let given = text(config, "workspace").filter(|name| !name.is_empty());
+    let workspace = given.or_else(|| store.default_workspace()).unwrap_or_else(|| "default".to_owned());
     // Checked here, because such a backend would silently read its only state.
-    if workspace != "default" && !store.has_workspaces() {
-        return Err(at("workspace", store.no_workspaces().detail()).into());
+    if !store.supports_workspace(&workspace) {
+        return Err(at("workspace", store.no_workspace(&workspace).detail()).into());
     }
     Ok((store, workspace))
 }

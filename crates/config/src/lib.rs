@@ -21,7 +21,8 @@ pub mod variables;
 pub mod version;
 
 pub use checks::{
-    attribute_to_typo, check_overrides, check_reference, check_references, deprecated_variable, unsupported_backend,
+    attribute_to_typo, check_overrides, check_reference, check_references, deprecated_variable, unknown_backend,
+    unsupported_backend,
 };
 pub use configuration::{Configuration, DeepReference, LoadStatus, LoadedFile, TestFile, TestRun, Tested};
 pub use load::{

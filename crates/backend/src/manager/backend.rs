@@ -89,9 +89,28 @@ impl RemoteBackend {
         self.runtime.block_on(operation)
     }
 
-    /// Whether the store has workspaces besides `default`.
+    /// Whether the store has several workspaces.
     pub fn has_workspaces(&self) -> bool {
-        self.store.workspace_support() == WorkspaceSupport::Many
+        matches!(self.store.workspace_support(), WorkspaceSupport::Many | WorkspaceSupport::ManyWithoutDefault)
+    }
+
+    /// Returns the workspace that exists without being created: the only one, or `default`. Some stores have none.
+    pub fn default_workspace(&self) -> Option<String> {
+        match self.store.workspace_support() {
+            WorkspaceSupport::Many | WorkspaceSupport::DefaultOnly => Some(DEFAULT_WORKSPACE.to_owned()),
+            WorkspaceSupport::ManyWithoutDefault => None,
+            WorkspaceSupport::Only(name) => Some(name),
+        }
+    }
+
+    /// Whether the store can have a workspace with this name.
+    pub fn supports_workspace(&self, name: &str) -> bool {
+        match self.store.workspace_support() {
+            WorkspaceSupport::Many => true,
+            WorkspaceSupport::ManyWithoutDefault => name != DEFAULT_WORKSPACE,
+            WorkspaceSupport::DefaultOnly => name == DEFAULT_WORKSPACE,
+            WorkspaceSupport::Only(only) => name == only,
+        }
     }
 
     /// Returns the location of a workspace's state for messages.
@@ -99,32 +118,44 @@ impl RemoteBackend {
         self.store.location(workspace)
     }
 
-    /// Lists the workspaces: `default` first, even where it has no state, then the others in alphabetical order.
+    /// Lists the workspaces: the one that always exists first, even where it has no state, then the others in alphabetical
+    /// order.
     ///
     /// # Errors
-    /// The store cannot list them, or has none besides `default`.
+    /// The store cannot list them.
     pub fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        let default = self.default_workspace();
         if !self.has_workspaces() {
-            return Err(self.no_workspaces());
+            return Ok(default.into_iter().collect());
         }
         let mut names = self.block_on(self.store.workspaces())?;
         names.retain(|name| name != DEFAULT_WORKSPACE);
         names.sort();
         names.dedup();
-        names.insert(0, DEFAULT_WORKSPACE.to_owned());
+        names.splice(0..0, default);
         Ok(names)
     }
 
-    /// Returns the error of using workspaces in a store that has only `default`.
-    pub fn no_workspaces(&self) -> StoreError {
-        StoreError::Unsupported {
-            operation: "workspaces".to_owned(),
-            advice: format!(
-                "The backend {:?} stores only the state of the workspace \"default\". For another state, use another backend \
-                 configuration, or a backend with workspaces.",
-                self.ty.name
+    /// Returns the error of using a workspace that the store cannot have.
+    pub fn no_workspace(&self, name: &str) -> StoreError {
+        let name_of_type = self.ty.name;
+        let (operation, advice) = match self.default_workspace() {
+            Some(only) => (
+                "workspaces".to_owned(),
+                format!(
+                    "The backend {name_of_type:?} stores only the state of the workspace {only:?}. For another state, use another \
+                     backend configuration, or a backend with workspaces."
+                ),
             ),
-        }
+            None => (
+                format!("the workspace {name:?}"),
+                format!(
+                    "This configuration of the backend {name_of_type:?} has no default workspace. Select one with \"workspace select\", or \
+                     create one with \"workspace new\"."
+                ),
+            ),
+        };
+        StoreError::Unsupported { operation, advice }
     }
 
     /// Reads the stored bytes of a workspace; `None` if nothing is stored.

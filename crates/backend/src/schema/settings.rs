@@ -173,6 +173,11 @@ impl Settings {
         map.iter().filter_map(|(key, value)| Some((key.to_string(), value.as_str()?.to_owned()))).collect()
     }
 
+    /// Returns a value of any type; `None` if it is unset.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.entry(name).map(|entry| &entry.value).filter(|value| !value.is_null())
+    }
+
     /// Returns the settings of a nested object or block.
     pub fn object(&self, name: &str) -> Option<&Settings> {
         self.entry(name)?.nested.first()

@@ -1,4 +1,4 @@
-//! The backend `remote` against a double of the API of HCP Terraform.
+//! The backends `remote` and `cloud` against a double of the API of HCP Terraform.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,6 +15,8 @@ use super::web::{Request, response, serve};
 #[derive(Default)]
 struct Workspace {
     mode: String,
+    tags: Vec<String>,
+    project: Option<String>,
     lock: Option<String>,
     versions: Vec<Vec<u8>>,
 }
@@ -58,13 +60,22 @@ impl Double {
     }
 
     fn open(&self, workspaces: (&'static str, &str), token: &str) -> Store {
+        self.connect("remote", [(workspaces.0, Value::string(workspaces.1))], token)
+    }
+
+    /// Opens the backend of a cloud block.
+    fn cloud(&self, workspaces: impl IntoIterator<Item = (&'static str, Value)>) -> Store {
+        self.connect("cloud", workspaces, "good")
+    }
+
+    fn connect(&self, kind: &str, workspaces: impl IntoIterator<Item = (&'static str, Value)>, token: &str) -> Store {
         let given = [
             ("hostname", Value::string(format!("127.0.0.1:{}", self.port))),
             ("organization", Value::string("acme")),
             ("token", Value::string(token)),
-            ("workspaces", Value::object([(workspaces.0, Value::string(workspaces.1))])),
+            ("workspaces", Value::object(workspaces)),
         ];
-        Store::open("remote", &store::block(&given, &[]), &[]).unwrap()
+        Store::open(kind, &store::block(&given, &[]), &[]).unwrap()
     }
 }
 
@@ -87,7 +98,10 @@ impl Service {
         let body: Json = serde_json::from_slice(&request.body).unwrap_or_default();
         let (status, document) = match (&*request.method, &parts[..]) {
             ("GET", ["organizations", "acme", "workspaces"]) => self.list(query),
-            ("POST", ["organizations", "acme", "workspaces"]) => self.create(&body["data"]["attributes"]),
+            ("POST", ["organizations", "acme", "workspaces"]) => self.create(&body["data"]),
+            ("GET", ["organizations", "acme", "projects"]) => {
+                (200, json!({ "data": [{ "id": "prj-1", "attributes": { "name": "web" } }] }))
+            }
             ("GET", ["organizations", "acme", "workspaces", name]) => self.show(name),
             ("DELETE", ["organizations", "acme", "workspaces", name]) => {
                 (if self.workspaces.remove(*name).is_some() { 204 } else { 404 }, json!({}))
@@ -105,10 +119,20 @@ impl Service {
         (status, document.to_string())
     }
 
-    fn create(&mut self, attributes: &Json) -> (u16, Json) {
+    fn create(&mut self, data: &Json) -> (u16, Json) {
+        let (attributes, relationships) = (&data["attributes"], &data["relationships"]);
         let name = attributes["name"].as_str().unwrap().to_owned();
         let mode = attributes["execution-mode"].as_str().unwrap().to_owned();
-        self.workspaces.insert(name.clone(), Workspace { mode, ..Workspace::default() });
+        let names = attributes["tag-names"].as_array().into_iter().flatten();
+        let names = names.map(|tag| tag.as_str().unwrap().to_owned());
+        let pairs = relationships["tag-bindings"]["data"].as_array().into_iter().flatten();
+        let pairs = pairs.map(|pair| {
+            let text = |name: &str| pair["attributes"][name].as_str().unwrap();
+            format!("{}={}", text("key"), text("value"))
+        });
+        let tags = names.chain(pairs).collect();
+        let project = relationships["project"]["data"]["id"].as_str().map(str::to_owned);
+        self.workspaces.insert(name.clone(), Workspace { mode, tags, project, ..Workspace::default() });
         (201, self.show(&name).1)
     }
 
@@ -122,9 +146,21 @@ impl Service {
     }
 
     fn list(&self, query: &str) -> (u16, Json) {
-        let part = query.split('&').find_map(|pair| pair.strip_prefix("search%5Bname%5D=")).unwrap();
+        let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        let is_found = |name: &str, workspace: &Workspace| {
+            let has = |tag: &str| workspace.tags.iter().any(|known| known == tag);
+            match (value("search%5Bname%5D"), value("search%5Btags%5D")) {
+                (Some(part), _) => name.contains(part),
+                (None, Some(tags)) => tags.split("%2C").all(has),
+                (None, None) => {
+                    let field = |name: &str| value(&format!("filter%5Btagged%5D%5B0%5D%5B{name}%5D")).unwrap();
+                    has(&format!("{}={}", field("key"), field("value")))
+                }
+            }
+        };
         let page: usize = query.split("page%5Bnumber%5D=").nth(1).unwrap().parse().unwrap();
-        let names: Vec<&String> = self.workspaces.keys().filter(|name| name.contains(part)).collect();
+        let found = self.workspaces.iter().filter(|(name, workspace)| is_found(name, workspace));
+        let names: Vec<&String> = found.map(|(name, _)| name).collect();
         // Pages of one workspace each.
         let data: Vec<Json> =
             names.iter().skip(page - 1).take(1).map(|name| json!({ "attributes": { "name": name } })).collect();
@@ -223,7 +259,7 @@ fn locks_of_others_are_named_and_released_by_force() {
 fn workspaces_share_a_prefix() {
     let double = Double::start();
     let store = double.open(("prefix", "net-"), "good");
-    assert_eq!(store.0.workspace_support(), WorkspaceSupport::Many);
+    assert_eq!(store.0.workspace_support(), WorkspaceSupport::ManyWithoutDefault);
     for name in ["blue", "red"] {
         let held = store.lock(name).unwrap();
         store.write(name, &state(1), Expected::Absent, Some(&held)).unwrap();
@@ -251,4 +287,64 @@ fn remote_runs_and_wrong_tokens_are_refused_with_advice() {
     let problem = stranger.read("default").unwrap_err();
     let StoreError::Unauthenticated { advice, .. } = &problem else { panic!("{problem:?}") };
     assert!(advice.contains("TF_TOKEN_127_0_0_1_"), "{advice}");
+}
+
+#[test]
+fn cloud_block_names_one_workspace() {
+    let double = Double::start();
+    let store = double.cloud([("name", Value::string("net")), ("project", Value::string("web"))]);
+    assert_eq!(store.0.workspace_support(), WorkspaceSupport::Only("net".to_owned()));
+    assert_eq!(store.workspaces().unwrap(), [""; 0]);
+    let held = store.lock("net").unwrap();
+    store.write("net", &state(1), Expected::Absent, Some(&held)).unwrap();
+    store.unlock("net", &held.id).unwrap();
+    assert_eq!(store.workspaces().unwrap(), ["net"]);
+    assert_eq!(double.service().workspaces["net"].project.as_deref(), Some("prj-1"));
+    // Workspaces that exist stay in their project.
+    let elsewhere = double.cloud([("name", Value::string("net")), ("project", Value::string("absent"))]);
+    assert_eq!(elsewhere.read("net").unwrap().unwrap().bytes, state(1));
+    let unknown = double.cloud([("name", Value::string("new")), ("project", Value::string("absent"))]);
+    let problem = unknown.lock("new").unwrap_err();
+    assert!(problem.to_string().contains("the project \"absent\""), "{problem}");
+}
+
+#[test]
+fn cloud_block_selects_workspaces_by_tags() {
+    let double = Double::start();
+    let names = Value::tuple(vec![Value::string("app"), Value::string("eu-west")]);
+    let pairs = Value::object([("team", Value::string("net"))]);
+    for (tags, expected) in [(names, vec!["app", "eu-west"]), (pairs, vec!["team=net"])] {
+        double.service().workspaces.clear();
+        double.service().workspaces.insert("of-others".to_owned(), Workspace::default());
+        let store = double.cloud([("tags", tags)]);
+        assert_eq!(store.0.workspace_support(), WorkspaceSupport::ManyWithoutDefault);
+        for name in ["blue", "red"] {
+            let held = store.lock(name).unwrap();
+            store.unlock(name, &held.id).unwrap();
+        }
+        assert_eq!(double.service().workspaces["red"].tags, expected);
+        assert_eq!(store.workspaces().unwrap(), ["blue", "red"]);
+    }
+}
+
+#[test]
+fn cloud_block_without_workspaces_needs_the_variable() {
+    let block = |workspaces: Option<Value>| {
+        let given = [("organization", Value::string("acme"))];
+        let more = workspaces.map(|workspaces| ("workspaces", workspaces));
+        store::block(&given.into_iter().chain(more).collect::<Vec<_>>(), &[])
+    };
+    let open = |workspaces, variables: &[(&str, &str)]| Store::open("cloud", &block(workspaces), variables);
+    let named = open(None, &[("TF_WORKSPACE", "net")]).unwrap();
+    assert_eq!(named.0.workspace_support(), WorkspaceSupport::Only("net".to_owned()));
+    let both = [("name", Value::string("a")), ("tags", Value::tuple(vec![Value::string("b")]))];
+    for (workspaces, expected) in [
+        (None, "TF_WORKSPACE"),
+        (Some(Value::object(both)), "excludes"),
+        (Some(Value::object([("tags", Value::tuple(vec![]))])), "must be a set of strings"),
+        (Some(Value::object([("tags", Value::tuple(vec![Value::number(1)]))])), "must be a set of strings"),
+    ] {
+        let problem = open(workspaces, &[]).err().unwrap().to_string();
+        assert!(problem.contains(expected), "{problem}");
+    }
 }

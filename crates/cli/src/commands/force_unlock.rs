@@ -8,7 +8,7 @@ use super::configuration::{Purpose, load};
 use super::context::Context;
 use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, ForceUnlock};
-use crate::settings::{DEFAULT_WORKSPACE, Questions};
+use crate::settings::Questions;
 use crate::terminal::{Answer, Tone};
 
 pub(super) fn run(context: &mut Context, arguments: &ForceUnlock) -> Outcome {
@@ -24,8 +24,8 @@ pub(super) fn run(context: &mut Context, arguments: &ForceUnlock) -> Outcome {
     // Locks of local files cannot be stale: the operating system releases them.
     let Backend::Remote(remote) = backend else { return Err(local(is_forced)) };
     let workspace = context.settings.workspace.clone();
-    if workspace != DEFAULT_WORKSPACE && !remote.has_workspaces() {
-        return Err(diagnostics(&remote.no_workspaces()));
+    if !remote.supports_workspace(&workspace) {
+        return Err(diagnostics(&remote.no_workspace(&workspace)));
     }
     if !remote.store().can_lock() {
         return Err(fail(

@@ -14,7 +14,7 @@ use super::init_reporter::InitReporter;
 use super::migration::{Consent, Migration, OldFile, Side};
 use super::outcome::fail;
 use crate::arguments::{Flag, Init};
-use crate::settings::{DEFAULT_WORKSPACE, Questions};
+use crate::settings::Questions;
 use crate::terminal::Answer;
 use crate::views::wording::Wording;
 
@@ -39,15 +39,22 @@ pub(super) fn ready(
         };
     }
     reporter.gap(context);
-    reporter.heading(context, "Initializing the backend...", "initializing_backend_message");
+    let heading = match module.cloud {
+        Some(_) => "Initializing HCP Terraform...",
+        None => "Initializing the backend...",
+    };
+    reporter.heading(context, heading, "initializing_backend_message");
+    if module.cloud.is_some() {
+        check_cloud_options(arguments)?;
+    }
     let beyond = given(context, &arguments.backend_config)?;
     let configured = completed(context, module, beyond.clone())?;
     let initialization = Initialization { reporter, arguments, module, file: &file };
     if is_on(arguments.reconfigure) {
         return initialization.reconfigure(context, configured);
     }
-    if configured.is_none() && !beyond.is_empty() {
-        // A warning only, as in Terraform.
+    if module.backend.is_none() && !beyond.is_empty() {
+        // A warning only, as in Terraform. A cloud block cannot be completed either.
         context.show(&without_block().into());
     }
     match (configured, file.read()?) {
@@ -78,6 +85,9 @@ fn completed(
     module: &Module,
     mut beyond: BackendSettings,
 ) -> Result<Option<Configured>, Diagnostics> {
+    if module.cloud.is_some() {
+        beyond.clear();
+    }
     // Without a block there is nothing to complete.
     let Some(first) = configured(context, module, &beyond)? else { return Ok(None) };
     let missing = first.backend.missing(context);
@@ -104,6 +114,22 @@ fn completed(
     }
     // The answers are checked like command-line values.
     configured(context, module, &beyond)
+}
+
+/// Refuses the flags that have no meaning for a cloud block.
+fn check_cloud_options(arguments: &Init) -> Result<(), Diagnostics> {
+    let flags = [
+        ("-reconfigure", arguments.reconfigure, "Changed settings of a cloud block are used without it."),
+        ("-migrate-state", arguments.migrate_state, "init asks before it copies states to HCP Terraform."),
+        ("-force-copy", arguments.force_copy, "init asks before it copies states to HCP Terraform."),
+    ];
+    match flags.into_iter().find(|(_, flag, _)| is_on(*flag)) {
+        None => Ok(()),
+        Some((name, _, reason)) => Err(fail(
+            "Invalid command-line option",
+            format!("The {name} option is for state backends only, and cannot be used with a cloud block. {reason}"),
+        )),
+    }
 }
 
 fn is_on(flag: Option<Flag>) -> bool {
@@ -149,6 +175,12 @@ impl Initialization<'_> {
     }
 
     fn changed(&self, context: &mut Context, old: &BackendConfig, new: Configured) -> Result<Backend, Diagnostics> {
+        // Other settings of a cloud block are used at once, as in Terraform: the service keeps the states of all of them.
+        if self.module.cloud.is_some() && old.name() == new.backend.name() {
+            let backend = new.backend.connect(context)?;
+            self.record(context, &backend, new)?;
+            return Ok(backend);
+        }
         let difference = old.difference(&new.backend);
         // Checked before anything is connected: the decision needs no access to either backend.
         self.may_migrate(context, &difference)?;
@@ -183,7 +215,8 @@ impl Initialization<'_> {
 
     /// Checks that a flag allows to migrate the states.
     fn may_migrate(&self, context: &Context, change: &str) -> Result<(), Diagnostics> {
-        if is_on(self.arguments.migrate_state) || is_on(self.arguments.force_copy) {
+        // With a cloud block the flag is refused, and the migration asks.
+        if is_on(self.arguments.migrate_state) || is_on(self.arguments.force_copy) || self.module.cloud.is_some() {
             return Ok(());
         }
         let command = &context.wording.command;
@@ -214,9 +247,13 @@ impl Initialization<'_> {
     /// Records a backend, after a read that shows that it can be used.
     fn record(&self, context: &Context, backend: &Backend, new: Configured) -> Result<(), Diagnostics> {
         if let Backend::Remote(remote) = backend {
-            // A backend without workspaces has only the default one, whatever is selected.
-            let workspace = if remote.has_workspaces() { &*context.settings.workspace } else { DEFAULT_WORKSPACE };
-            remote.read(workspace).map_err(|problem| diagnostics(&problem))?;
+            let selected = Some(&context.settings.workspace).filter(|name| remote.supports_workspace(name)).cloned();
+            // What is selected may not exist in this backend; then any request shows whether it can be used.
+            let shown = match selected.or_else(|| remote.default_workspace()) {
+                Some(workspace) => remote.read(&workspace).map(drop),
+                None => remote.workspaces().map(drop),
+            };
+            shown.map_err(|problem| diagnostics(&problem))?;
         }
         // Recorded last: an unusable backend must not become the one in use.
         self.file.write(&new.backend, &new.block)?;

@@ -8,6 +8,7 @@ use super::outcome::fail;
 use super::workspace::{Workspaces, choose};
 use crate::settings::{DEFAULT_WORKSPACE, Questions};
 use crate::terminal::Answer;
+use crate::views::wording::Wording;
 
 /// Makes sure that the selected workspace exists. The only workspace of a remote backend is selected; of several the user
 /// selects one.
@@ -22,7 +23,8 @@ pub(super) fn ready(context: &mut Context, workspaces: &Workspaces) -> Result<()
         Backend::Remote(remote) => remote,
     };
     // TF_WORKSPACE may name a workspace that the first apply creates.
-    if current == DEFAULT_WORKSPACE || context.settings.workspace_is_overridden && remote.has_workspaces() {
+    let is_default = remote.default_workspace().is_some_and(|name| name == current);
+    if is_default || context.settings.workspace_is_overridden && remote.has_workspaces() {
         return Ok(());
     }
     let names = workspaces.names()?;
@@ -30,12 +32,23 @@ pub(super) fn ready(context: &mut Context, workspaces: &Workspaces) -> Result<()
         return Ok(());
     }
     let chosen = match &*names {
+        [] => {
+            context.report_worded(|Wording { command, .. }| {
+                format!(
+                    "This backend has no workspace yet, and none named \"default\". To create one, run\n\"{command} workspace new NAME\".\n"
+                )
+            });
+            return Ok(());
+        }
         // With a single workspace there is no choice to ask for, as in Terraform.
         [only] => only.clone(),
         _ => asked(context, &current, &names)?,
     };
     choose(context, &chosen)?;
-    context.report(&format!("The workspace {current:?} does not exist in this backend. Switched to {chosen:?}.\n"));
+    // Nobody has selected "default", so that a backend without it is no news.
+    if current != DEFAULT_WORKSPACE {
+        context.report(&format!("The workspace {current:?} does not exist in this backend. Switched to {chosen:?}.\n"));
+    }
     // The current command continues in the workspace that was selected.
     context.settings.workspace = chosen;
     Ok(())

@@ -10,7 +10,7 @@ use super::backend::{Backend, StateLocation, StateOverrides, location_in};
 use super::context::Context;
 use super::operation::{OpenState, open_for_changes};
 use super::outcome::fail;
-use crate::settings::{DEFAULT_WORKSPACE, Questions};
+use crate::settings::Questions;
 use crate::terminal::Answer;
 
 /// Whether the user has agreed to copy a state.
@@ -57,8 +57,8 @@ impl Migration<'_> {
     pub fn run(&self, context: &mut Context) -> Result<(), Diagnostics> {
         let names = self.from.backend.workspaces()?;
         // With only the default workspace, the question about its state is enough.
-        if names.len() == 1 {
-            return self.copy(context, &names[0], &names[0], self.consent);
+        if let [only] = &*names {
+            return self.copy(context, only, self.consent);
         }
         if self.are_same(context, &names)? {
             return Ok(());
@@ -70,7 +70,7 @@ impl Migration<'_> {
         if self.consent == Consent::Asked && !agrees(context, &title, ALL)? {
             return Err(aborted());
         }
-        names.iter().try_for_each(|name| self.copy(context, name, name, Consent::Given))
+        names.iter().try_for_each(|name| self.copy(context, name, Consent::Given))
     }
 
     /// Copies the current workspace to the only one of a backend without workspaces.
@@ -85,15 +85,44 @@ impl Migration<'_> {
         if self.consent == Consent::Asked && !agrees(context, &title, &text)? {
             return Err(aborted());
         }
-        self.copy(context, &current, DEFAULT_WORKSPACE, Consent::Given)
+        self.copy(context, &current, Consent::Given)
+    }
+
+    /// Returns the workspace that the state of `name` is copied to. A backend may have no workspace of that name.
+    fn target(&self, context: &mut Context, name: &str) -> Result<String, Diagnostics> {
+        let Backend::Remote(remote) = self.to.backend else { return Ok(name.to_owned()) };
+        if remote.supports_workspace(name) {
+            return Ok(name.to_owned());
+        }
+        if let Some(only) = remote.default_workspace() {
+            return Ok(only);
+        }
+        let unnamed = || {
+            fail(
+                "The new backend has no default workspace",
+                format!(
+                    "The state of the workspace {name:?} needs another name there. Run init with interactive input to enter one, or switch to a \
+                     workspace with the name before: workspace new -state=FILE NAME copies a state."
+                ),
+            )
+        };
+        if context.settings.questions == Questions::Forbidden || context.messages().is_some() {
+            return Err(unnamed());
+        }
+        let title = format!("The backend {:?} has no workspace {name:?}. Enter a name for its state:", self.to.name);
+        match context.prompter()?.ask(&title, "The workspace is created if it does not exist.") {
+            Answer::Line(line) if !line.trim().is_empty() => Ok(line.trim().to_owned()),
+            _ => Err(unnamed()),
+        }
     }
 
     /// Whether all states stay where they are.
     fn are_same(&self, context: &Context, names: &[String]) -> Result<bool, Diagnostics> {
         for name in names {
-            // The target is located lazily: without a source state it need not exist.
-            let (source, target) = (self.location(context, &self.from, name)?, self.location(context, &self.to, name));
-            if source.has_state()? && !target?.is_same(&source) {
+            let source = self.location(context, &self.from, name)?;
+            // A target that cannot be located, because the new backend has no such workspace, is another place.
+            let is_same = || self.location(context, &self.to, name).is_ok_and(|target| target.is_same(&source));
+            if source.has_state()? && !is_same() {
                 return Ok(false);
             }
         }
@@ -104,11 +133,17 @@ impl Migration<'_> {
         location_in(context, side.backend, self.module, workspace, StateOverrides::default())
     }
 
-    fn copy(&self, context: &mut Context, from: &str, to: &str, consent: Consent) -> Result<(), Diagnostics> {
-        let source = self.location(context, &self.from, from)?;
-        let target = self.location(context, &self.to, to)?;
+    /// Copies the state of the workspace `name`.
+    fn copy(&self, context: &mut Context, name: &str, consent: Consent) -> Result<(), Diagnostics> {
+        let source = self.location(context, &self.from, name)?;
+        // Nobody is asked for a name of a state that does not exist.
+        if !source.has_state()? {
+            return Ok(());
+        }
+        let to = self.target(context, name)?;
+        let target = self.location(context, &self.to, &to)?;
         // Copying a state onto itself would retire the only copy.
-        if source.is_same(&target) || !source.has_state()? {
+        if source.is_same(&target) {
             return Ok(());
         }
         let old_files = match &source {

@@ -9,7 +9,7 @@ use indexmap::map::Entry;
 
 use crate::decode::{FileContent, OutputDraft, RequiredProviders, RequiredVersion, VariableDraft, location_text};
 use crate::model::encryption::EncryptionBlock;
-use crate::model::{Backend, Check, Cloud, Local, Module, ProviderBlock, ProviderMeta, Resource};
+use crate::model::{Backend, Check, Local, Module, ProviderBlock, ProviderMeta, Resource};
 
 /// The spans of two declarations with the same name.
 struct Clash {
@@ -98,7 +98,7 @@ impl Assembly<'_> {
         self.module.backend = Some(backend);
     }
 
-    fn add_cloud(&mut self, cloud: Cloud) {
+    fn add_cloud(&mut self, cloud: Backend) {
         if let Some(first) = &self.module.cloud {
             let clash = Clash { first: first.span, second: cloud.span };
             return self.report(clash, "Duplicate HCP Terraform configurations", "a 'cloud' block");

@@ -3,25 +3,11 @@
 use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Sources, did_you_mean};
 
 use crate::decode::Dialect;
-use crate::model::Module;
+use crate::model::{Backend, Module};
 
 /// All backend types of the language. The CLI reports the ones that it does not implement when it opens the state.
-const KINDS: [&str; 14] = [
-    "azurerm",
-    "cloud",
-    "consul",
-    "cos",
-    "gcs",
-    "http",
-    "inmem",
-    "kubernetes",
-    "local",
-    "oci",
-    "oss",
-    "pg",
-    "remote",
-    "s3",
-];
+const KINDS: [&str; 13] =
+    ["azurerm", "consul", "cos", "gcs", "http", "inmem", "kubernetes", "local", "oci", "oss", "pg", "remote", "s3"];
 
 /// Creates the error about a backend type that does not exist or is not supported.
 pub fn unsupported_backend(detail: impl Into<String>) -> Diagnostic {
@@ -32,13 +18,20 @@ pub fn unsupported_backend(detail: impl Into<String>) -> Diagnostic {
 pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
     // A conflicting cloud block has been reported.
     let backend = root.backend.as_ref().filter(|_| root.cloud.is_none());
-    let Some(backend) = backend.filter(|backend| !KINDS.contains(&&*backend.kind)) else { return };
+    diagnostics.extend(backend.and_then(unknown_backend));
+}
+
+/// Returns the error about a backend block whose type does not exist.
+pub fn unknown_backend(backend: &Backend) -> Option<Diagnostic> {
+    if KINDS.contains(&&*backend.kind) {
+        return None;
+    }
     let hint = did_you_mean(&backend.kind, KINDS);
     let detail = format!(
         "There is no backend type {:?}.{hint} Without a backend block, the state is stored in a local file.",
         backend.kind
     );
-    diagnostics.push(unsupported_backend(detail).at(backend.kind_span));
+    Some(unsupported_backend(detail).at(backend.kind_span))
 }
 
 /// Warns about a backend block in a child module. Only in `.tofu` files: OpenTofu warns, Terraform does not.

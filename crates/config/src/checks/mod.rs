@@ -16,7 +16,7 @@ mod test_providers;
 mod typo;
 mod walk;
 
-pub use backend::unsupported_backend;
+pub use backend::{unknown_backend, unsupported_backend};
 pub use calls::deprecated_variable;
 pub use overrides::check_overrides;
 pub(crate) use reference::undeclared_value;

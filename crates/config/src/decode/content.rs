@@ -13,7 +13,7 @@ use crate::model::named_value::Local;
 use crate::model::provider::{ProviderBlock, ProviderMeta};
 use crate::model::refactoring::{Import, Moved, Removed};
 use crate::model::resource::Resource;
-use crate::model::settings::{Backend, Cloud, VersionRequirement};
+use crate::model::settings::{Backend, VersionRequirement};
 
 /// A `required_version` argument with its error, which is dropped if an override file replaces the argument.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct FileContent {
     pub(crate) required_versions: Vec<RequiredVersion>,
     pub(crate) required_providers: Vec<RequiredProviders>,
     pub(crate) backends: Vec<Backend>,
-    pub(crate) clouds: Vec<Cloud>,
+    pub(crate) clouds: Vec<Backend>,
     pub(crate) encryptions: Vec<EncryptionBlock>,
     pub(crate) provider_metas: Vec<ProviderMeta>,
     pub(crate) providers: Vec<ProviderBlock>,

@@ -10,7 +10,7 @@ use super::content::{FileContent, RequiredVersion};
 use super::context::{Decoding, Dialect};
 use super::version::{UNSUPPORTED_OPENTOFU, UNSUPPORTED_TERRAFORM, version_constraints};
 use super::{encryption, literal, name, required_providers, version};
-use crate::model::{Backend, Cloud, ProviderMeta, VersionRequirement};
+use crate::model::{Backend, ProviderMeta, VersionRequirement};
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -38,7 +38,7 @@ pub(super) fn terraform(block: &Block, file: &mut FileContent, decoding: &mut De
                 "State stores of providers are an experiment that no released version of Terraform supports. Nothing was read or \
                  written. Use a \"backend\" block instead.",
             ),
-            "cloud" => file.clouds.push(Cloud { body: nested.body.clone(), span: nested.header }),
+            "cloud" => file.clouds.push(cloud(nested)),
             "required_providers" => file.required_providers.push(required_providers::decode(nested, decoding)),
             "provider_meta" => file.provider_metas.extend(provider_meta(nested, decoding)),
             "encryption" => file.encryptions.push(encryption::encryption(nested, decoding)),
@@ -124,6 +124,16 @@ fn backend(block: &Block) -> Option<Backend> {
         kind_span: label.span,
         span: block.header,
     })
+}
+
+fn cloud(block: &Block) -> Backend {
+    Backend {
+        kind: Backend::CLOUD.into(),
+        body: block.body.clone(),
+        known: IndexMap::new(),
+        kind_span: block.header,
+        span: block.header,
+    }
 }
 
 /// Decodes a `provider_meta` block. Its arguments must be constant, because they are sent before anything is

@@ -107,7 +107,7 @@ impl Builder<'_, '_> {
                 // it.
                 self.reader.forget(directory);
                 let mut module = Arc::unwrap_or_clone(module);
-                if let Some(backend) = &mut module.backend {
+                if let Some(backend) = module.backend.as_mut().or(module.cloud.as_mut()) {
                     backend.known = known.backend;
                 }
                 module.encryption = known.encryption;
@@ -138,7 +138,8 @@ impl Builder<'_, '_> {
         let values = RootValues::new(module, self.reader);
         values.check_constants(self.diagnostics);
         let early = Early::root(module, &values);
-        let known = module.backend.as_ref().map(|backend| known_arguments(backend, &early)).unwrap_or_default();
+        let backend = module.backend.as_ref().or(module.cloud.as_ref());
+        let known = backend.map(|backend| known_arguments(backend, &early)).unwrap_or_default();
         let encryption = encryption::read(module, self.reader, &early, self.diagnostics);
         let known = Known { backend: known, encryption };
         (self.subtree(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), known)

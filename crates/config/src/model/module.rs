@@ -14,7 +14,7 @@ use super::named_value::{Check, Local, Output, Variable};
 use super::provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
 use super::refactoring::{Import, Moved, Removed};
 use super::resource::Resource;
-use super::settings::{Backend, Cloud, VersionRequirement};
+use super::settings::{Backend, VersionRequirement};
 
 /// Blocks by name in source order, with a fast hash because expressions look names up for each instance.
 pub type Declared<K, V> = IndexMap<K, V, foldhash::fast::RandomState>;
@@ -55,7 +55,7 @@ pub struct Module {
     /// The `backend` block, in the root module.
     pub backend: Option<Backend>,
     /// The `cloud` block, in the root module.
-    pub cloud: Option<Cloud>,
+    pub cloud: Option<Backend>,
     /// State and plan encryption, in the root module.
     pub encryption: Option<Encryption>,
     pub(crate) encryption_block: Option<EncryptionBlock>,

@@ -8,17 +8,17 @@ use indexmap::IndexMap;
 
 use crate::version::Constraints;
 
-/// A `backend` block: type and arguments of the state storage.
+/// A `backend` block: type and arguments of the state storage. A `cloud` block is the backend `cloud`.
 #[derive(Clone, Debug)]
 pub struct Backend {
-    /// The backend type: the block's label.
+    /// The backend type: the block's label, or `cloud`.
     pub kind: Name,
     /// Arguments, to be decoded by the backend.
     pub body: Body,
     /// Values of the arguments that are known before planning: constants, and expressions of local values and
     /// variables with a value. A nested block type has a tuple with an object for each of its blocks.
     pub known: IndexMap<Name, Value>,
-    /// Span of the label.
+    /// Span of the label; of the header of a `cloud` block.
     pub kind_span: Span,
     /// Span of the block's header.
     pub span: Span,
@@ -28,6 +28,9 @@ pub struct Backend {
 const NESTED_BLOCKS: [&str; 3] = ["assume_role", "exec", "workspaces"];
 
 impl Backend {
+    /// The type of the backend that a `cloud` block configures.
+    pub const CLOUD: &'static str = "cloud";
+
     /// Returns the arguments of the block and its nested blocks, whatever their names.
     pub fn items(&self) -> (Vec<Attribute>, Vec<Block>, Diagnostics) {
         let schema = NESTED_BLOCKS.iter().fold(BodySchema::new(), |schema, kind| schema.block(*kind, &[]));
@@ -41,15 +44,6 @@ impl Backend {
         problems.append(found);
         (attributes, content.blocks, problems)
     }
-}
-
-/// A `cloud` block: settings of HCP Terraform.
-#[derive(Clone, Debug)]
-pub struct Cloud {
-    /// Arguments, to be decoded by the cloud backend.
-    pub body: Body,
-    /// Span of the block's header.
-    pub span: Span,
 }
 
 /// A `required_version` argument.

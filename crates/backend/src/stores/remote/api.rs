@@ -12,6 +12,7 @@ use reqwest::{Client, Method, StatusCode, Url};
 use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
+use super::settings::Tags;
 use crate::error::StoreError;
 use crate::stores::requests::{self, Response, RetryPolicy, shown};
 
@@ -27,6 +28,8 @@ pub(super) struct Api {
     /// The address of the host: `https://HOST`.
     pub base: Url,
     pub organization: String,
+    /// The project of new workspaces; the default one of the organization without it.
+    pub project: Option<String>,
     pub token: Option<Secret>,
     /// The address of the API, once the host has named it.
     pub service: OnceCell<Url>,
@@ -128,9 +131,23 @@ impl Api {
     }
 
     /// Creates a workspace whose runs are executed here.
-    pub async fn create(&self, name: &str) -> Result<Workspace, StoreError> {
-        let attributes = json!({ "name": name, "execution-mode": "local" });
-        let body = json!({ "data": { "type": "workspaces", "attributes": attributes } });
+    pub async fn create(&self, name: &str, tags: Option<&Tags>) -> Result<Workspace, StoreError> {
+        let mut attributes = json!({ "name": name, "execution-mode": "local" });
+        let mut relationships = json!({});
+        match tags {
+            None => {}
+            Some(Tags::Names(names)) => attributes["tag-names"] = json!(names),
+            Some(Tags::Pairs(pairs)) => {
+                let binding = |(key, value): &(String, String)| json!({ "type": "tag-bindings", "attributes": { "key": key, "value": value } });
+                relationships["tag-bindings"] = json!({ "data": pairs.iter().map(binding).collect::<Vec<_>>() });
+            }
+        }
+        if let Some(project) = &self.project {
+            let id = self.project_id(project).await?;
+            relationships["project"] = json!({ "data": { "type": "projects", "id": id } });
+        }
+        let data = json!({ "type": "workspaces", "attributes": attributes, "relationships": relationships });
+        let body = json!({ "data": data });
         let path = format!("{}/workspaces", self.organization_path());
         let response = self.call(Method::POST, &path, Some(&body)).await?;
         match response.status {
@@ -158,16 +175,29 @@ impl Api {
         }
     }
 
-    /// Lists the names of workspaces that contain `part`.
-    pub async fn list(&self, part: &str) -> Result<Vec<String>, StoreError> {
+    /// Returns the ID of a project.
+    async fn project_id(&self, name: &str) -> Result<String, StoreError> {
+        let path = format!("{}/projects?filter%5Bnames%5D={}", self.organization_path(), url_encoded(name));
+        let response = self.call(Method::GET, &path, None).await?;
+        if response.status != StatusCode::OK {
+            return Err(self.failed("find the project of a new workspace", &response));
+        }
+        let document: Json = serde_json::from_slice(&response.body).unwrap_or_default();
+        let mut projects = document["data"].as_array().into_iter().flatten();
+        let found = projects.find(|project| project["attributes"]["name"] == name);
+        found.and_then(|project| project["id"].as_str()).map(str::to_owned).ok_or_else(|| StoreError::NotFound {
+            what: format!("the project {name:?} in the organization {:?} on {}", self.organization, self.hostname),
+            advice: "Create it, or correct \"project\" in the workspaces block.".to_owned(),
+        })
+    }
+
+    /// Lists the names of workspaces that fit a query.
+    pub async fn list(&self, query: &str) -> Result<Vec<String>, StoreError> {
         let mut names = Vec::new();
         let mut page = 1;
         loop {
-            let path = format!(
-                "{}/workspaces?search%5Bname%5D={}&page%5Bsize%5D=100&page%5Bnumber%5D={page}",
-                self.organization_path(),
-                url_encoded(part)
-            );
+            let path =
+                format!("{}/workspaces?{query}&page%5Bsize%5D=100&page%5Bnumber%5D={page}", self.organization_path(),);
             let response = self.call(Method::GET, &path, None).await?;
             if response.status != StatusCode::OK {
                 return Err(self.failed("list the workspaces", &response));

@@ -1,4 +1,5 @@
-//! `remote`: states and locks of HCP Terraform and Terraform Enterprise. Runs are executed here, never by the service.
+//! `remote` and `cloud` blocks: states and locks of HCP Terraform and Terraform Enterprise. Runs are executed here, never by the
+//! service.
 
 mod api;
 mod settings;
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use groma_cloud::api::url_encoded;
 use reqwest::Url;
 use tokio::sync::OnceCell;
 
@@ -23,6 +25,10 @@ use api::{Action, Api, Workspace};
 use settings::Naming;
 
 pub(crate) const TYPE: BackendType = BackendType { name: "remote", schema: settings::schema, open };
+
+/// The backend of `cloud` blocks.
+pub(crate) const CLOUD_TYPE: BackendType =
+    BackendType { name: "cloud", schema: settings::cloud_schema, open: open_cloud };
 
 /// States of an organization.
 struct RemoteStore {
@@ -43,6 +49,21 @@ enum RemoteRuns {
 }
 
 fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreError> {
+    connect(settings, host, Naming::new(settings)?, None)
+}
+
+fn open_cloud(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreError> {
+    let given = settings.object("workspaces").and_then(|workspaces| workspaces.text("project")).map(str::to_owned);
+    let project = given.or_else(|| host.environment.get("TF_CLOUD_PROJECT"));
+    connect(settings, host, Naming::of_cloud(settings, host)?, project)
+}
+
+fn connect(
+    settings: &Settings,
+    host: &Host,
+    naming: Naming,
+    project: Option<String>,
+) -> Result<Arc<dyn StateStore>, StoreError> {
     let hostname = settings.required("hostname").to_owned();
     // Servers of tests have no certificate.
     let is_local = hostname.starts_with("127.0.0.1:") || hostname.starts_with("localhost:");
@@ -60,9 +81,10 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
             hostname,
             base,
             organization: settings.required("organization").to_owned(),
+            project,
             service: OnceCell::new(),
         },
-        naming: Naming::new(settings)?,
+        naming,
         remote_runs: if is_forced { RemoteRuns::Ignored } else { RemoteRuns::Refused },
         held: Mutex::default(),
     }))
@@ -72,7 +94,8 @@ impl RemoteStore {
     /// Returns the name of a workspace in the organization.
     fn name(&self, workspace: &str) -> Result<String, StoreError> {
         match &self.naming {
-            Naming::Single(name) => Ok(name.clone()),
+            Naming::Single(name) | Naming::Named(name) => Ok(name.clone()),
+            Naming::Tagged(_) => Ok(workspace.to_owned()),
             Naming::Prefix(_) if workspace == DEFAULT_WORKSPACE => Err(StoreError::Unsupported {
                 operation: "the workspace \"default\"".to_owned(),
                 advice: "Workspaces with a prefix have no default one: use workspace select or workspace new."
@@ -93,8 +116,13 @@ impl RemoteStore {
                 let found = self.api.workspace(name).await?;
                 Ok(found.map(|_| DEFAULT_WORKSPACE.to_owned()).into_iter().collect())
             }
+            Naming::Named(name) => {
+                let found = self.api.workspace(name).await?;
+                Ok(found.map(|found| found.name).into_iter().collect())
+            }
+            Naming::Tagged(tags) => self.api.list(&tags.query()).await,
             Naming::Prefix(prefix) => {
-                let names = self.api.list(prefix).await?;
+                let names = self.api.list(&format!("search%5Bname%5D={}", url_encoded(prefix))).await?;
                 // The search finds names that contain the prefix anywhere.
                 let names = names.iter().filter_map(|name| name.strip_prefix(&**prefix));
                 Ok(names.filter(|name| !name.is_empty()).map(str::to_owned).collect())
@@ -114,7 +142,13 @@ impl RemoteStore {
         let name = self.name(workspace)?;
         let found = match self.api.workspace(&name).await? {
             Some(found) => found,
-            None => self.api.create(&name).await?,
+            None => {
+                let tags = match &self.naming {
+                    Naming::Tagged(tags) => Some(tags),
+                    _ => None,
+                };
+                self.api.create(&name, tags).await?
+            }
         };
         if self.remote_runs == RemoteRuns::Refused && ["remote", "agent"].contains(&&*found.execution_mode) {
             return Err(StoreError::Unsupported {
@@ -232,9 +266,10 @@ impl StateStore for RemoteStore {
     }
 
     fn workspace_support(&self) -> WorkspaceSupport {
-        match self.naming {
+        match &self.naming {
             Naming::Single(_) => WorkspaceSupport::DefaultOnly,
-            Naming::Prefix(_) => WorkspaceSupport::Many,
+            Naming::Named(name) => WorkspaceSupport::Only(name.clone()),
+            Naming::Prefix(_) | Naming::Tagged(_) => WorkspaceSupport::ManyWithoutDefault,
         }
     }
 

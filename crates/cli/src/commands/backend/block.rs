@@ -5,7 +5,7 @@ use std::path::Path;
 use groma_address::Name;
 use groma_backend::{ArgumentError, ArgumentKind};
 use groma_config::variables::{InputValue, Origin, settings_file};
-use groma_config::{Backend as BackendBlock, DiskFiles, MemoryFiles, Module, unsupported_backend};
+use groma_config::{Backend as BackendBlock, DiskFiles, MemoryFiles, Module, unknown_backend, unsupported_backend};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::Attribute;
 use groma_value::{Type, Value};
@@ -61,10 +61,10 @@ pub(in super::super) fn configured(
     module: &Module,
     beyond: &Settings,
 ) -> Result<Option<Configured>, Diagnostics> {
-    if let Some(cloud) = &module.cloud {
-        return Err(unsupported("HCP Terraform (a cloud block)", cloud.span));
+    let Some(block) = module.backend.as_ref().or(module.cloud.as_ref()) else { return Ok(None) };
+    if let Some(problem) = module.backend.as_ref().and_then(unknown_backend) {
+        return Err(problem.into());
     }
-    let Some(block) = &module.backend else { return Ok(None) };
     let Some(kind) = BackendKind::find(&block.kind) else {
         return Err(unsupported(&format!("the backend \"{}\"", block.kind), block.kind_span));
     };

@@ -5,6 +5,7 @@ use std::fmt;
 use groma_backend::{
     ArgumentError, BackendSchema, BackendType, ConnectError, Product, RemoteBackend, record_hash, registry,
 };
+use groma_config::Backend as BackendBlock;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::{Value, json};
 use serde::{Deserialize, Serialize};
@@ -210,6 +211,10 @@ fn refused(context: &Context, kind: &str, problem: ConnectError) -> Diagnostics 
                     _ => "Invalid backend configuration",
                 };
                 let advice = match &problem {
+                    // A cloud block cannot be completed by -backend-config.
+                    ArgumentError::Missing { .. } if kind == BackendBlock::CLOUD => {
+                        " Set it in the cloud block.".to_owned()
+                    }
                     ArgumentError::Missing { name, .. } => format!(
                         " Set it in the block backend {kind:?}, or run \"{command} init -backend-config={name}=VALUE\"."
                     ),

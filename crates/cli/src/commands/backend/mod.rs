@@ -32,7 +32,6 @@ use super::encryption;
 use super::outcome::fail;
 use crate::arguments::{self, Flag, StateFiles};
 use crate::environment::account;
-use crate::settings::DEFAULT_WORKSPACE;
 
 /// State files that replace those of the backend.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,8 +61,7 @@ pub(super) enum Backend {
 }
 
 impl Backend {
-    /// Returns the names of all workspaces: the default one first, the others sorted. A backend without workspaces has only
-    /// the default one.
+    /// Returns the names of all workspaces: the one that always exists first, the others sorted.
     ///
     /// # Errors
     /// The workspaces cannot be listed.
@@ -75,12 +73,11 @@ impl Backend {
                     format!("{problem}.", problem = capitalized(&io_reason(&problem))),
                 )
             }),
-            Self::Remote(remote) if !remote.has_workspaces() => Ok(vec![DEFAULT_WORKSPACE.to_owned()]),
             Self::Remote(remote) => remote.workspaces().map_err(|problem| diagnostics(&problem)),
         }
     }
 
-    /// Whether the backend has workspaces besides the default one.
+    /// Whether the backend has several workspaces.
     pub fn has_workspaces(&self) -> bool {
         match self {
             Self::Local(_) => true,
@@ -133,8 +130,8 @@ pub(super) fn location_in(
     };
     match backend {
         Backend::Local(local) => Ok(StateLocation::Files(files_in(local, workspace, overrides).encrypted(encryption))),
-        Backend::Remote(remote) if workspace != DEFAULT_WORKSPACE && !remote.has_workspaces() => {
-            Err(diagnostics(&remote.no_workspaces()))
+        Backend::Remote(remote) if !remote.supports_workspace(workspace) => {
+            Err(diagnostics(&remote.no_workspace(workspace)))
         }
         Backend::Remote(remote) => Ok(StateLocation::Remote(RemoteLocation {
             backend: remote.clone(),

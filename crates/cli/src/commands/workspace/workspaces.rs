@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use groma_backend::WorkspaceSupport;
 use groma_config::Module;
 use groma_diagnostics::{Diagnostics, capitalized, io_reason};
 use groma_provider::TERRAFORM_VERSION;
@@ -29,7 +30,10 @@ impl Workspaces {
         let (configuration, _) = load(context, Purpose::ReadState)?;
         let backend = in_use(context, &configuration.root)?.connect(context)?;
         match &backend {
-            Backend::Remote(remote) if !remote.has_workspaces() => Err(diagnostics(&remote.no_workspaces())),
+            // The one workspace that a cloud block names is listed, like in Terraform.
+            Backend::Remote(remote) if remote.store().workspace_support() == WorkspaceSupport::DefaultOnly => {
+                Err(diagnostics(&remote.no_workspace(DEFAULT_WORKSPACE)))
+            }
             _ => Ok(Self { backend, root: configuration.root }),
         }
     }
@@ -47,7 +51,8 @@ impl Workspaces {
     pub fn exists(&self, name: &str) -> Result<bool, Diagnostics> {
         // The default workspace always exists, even without a directory or an object.
         match (&self.backend, self.folder(name)) {
-            _ if name == DEFAULT_WORKSPACE => Ok(true),
+            (Backend::Local(_), _) if name == DEFAULT_WORKSPACE => Ok(true),
+            (Backend::Remote(remote), _) if remote.default_workspace().as_deref() == Some(name) => Ok(true),
             (Backend::Local(_), Some(folder)) => Ok(folder.is_dir()),
             _ => Ok(self.names()?.iter().any(|known| known == name)),
         }

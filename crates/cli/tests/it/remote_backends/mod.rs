@@ -1,5 +1,6 @@
 //! Remote backends through the command line, against servers on loopback, and compared with Terraform on the same states.
 
+mod cloud;
 mod consul;
 mod consul_server;
 mod http;
