@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod adopt;
 mod backend;
 mod cli_configuration;
+mod cloud_patches;
 mod commands;
 mod common;
 mod console;

@@ -28,6 +28,7 @@ mod offered;
 mod pace;
 mod patch;
 mod plan;
+mod planned_patch;
 mod polling;
 mod present;
 #[cfg(test)]
@@ -72,6 +73,7 @@ use crate::api::CloudControl;
 use crate::emulator::{self, Embedded, Store};
 use crate::schema::Catalogue;
 
+pub use planned_patch::{Patches, PlannedPatch, PlannedUpdate};
 pub use settings::{EMULATOR_FILE, duration};
 
 /// The provider, to be [served](AwsCloudControl::served). Types are read from their schemas when they are first asked for.

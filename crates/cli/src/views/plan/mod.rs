@@ -1,8 +1,10 @@
 //! Renders plans as text.
 
 mod deferred;
+mod patches;
 mod resource;
 mod summary;
 mod text;
 
+pub use patches::PlanPatches;
 pub use text::{Generated, PlanText, Reader};
