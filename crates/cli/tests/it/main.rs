@@ -25,6 +25,7 @@ mod encodings;
 mod encryption;
 mod encryption_external;
 mod encryption_services;
+mod estates;
 mod expression_positions;
 mod generated_configurations;
 mod graphs;
