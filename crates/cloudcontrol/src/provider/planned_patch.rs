@@ -247,10 +247,10 @@ mod tests {
     #[test]
     fn removed_values_are_removals() {
         let id = || ("id", Value::string("/a"));
-        let before = [id(), ("value", Value::string("v")), ("description", Value::string("x"))];
-        let after = [id(), ("value", Value::string("v")), ("description", Value::unknown(Type::String))];
-        let operations = patch_of("awscc_ssm_parameter", &before, &after, r#"{"value": {}}"#);
-        assert_eq!(Json::Array(operations), json!([{"op": "remove", "path": "/Description"}]));
+        let before = [id(), ("retention_in_days", Value::number(14))];
+        let after = [id(), ("retention_in_days", Value::unknown(Type::Number))];
+        let operations = patch_of("awscc_logs_log_group", &before, &after, "{}");
+        assert_eq!(Json::Array(operations), json!([{"op": "remove", "path": "/RetentionInDays"}]));
     }
 
     #[test]
