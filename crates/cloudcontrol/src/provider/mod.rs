@@ -9,6 +9,8 @@ mod changing;
 mod check;
 mod configured;
 mod connection;
+#[cfg(test)]
+mod corpus;
 mod data;
 mod declare;
 mod defaults;
@@ -37,6 +39,8 @@ mod region;
 mod remote;
 mod resource;
 mod same;
+#[cfg(test)]
+mod sampler;
 mod secrets;
 mod settings;
 mod state;
