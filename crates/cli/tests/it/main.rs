@@ -44,6 +44,7 @@ mod orphaned_modules;
 mod outputs;
 mod overridden_variables;
 mod persona;
+mod plugin_provider;
 mod provider_instances;
 mod provisioners;
 mod quick_start;
