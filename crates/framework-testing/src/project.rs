@@ -160,6 +160,12 @@ impl Project {
         Ok(())
     }
 
+    /// Returns the addresses of all managed instances in the state.
+    pub fn addresses(&self) -> Vec<String> {
+        let addresses = self.state.iter().map(|view| view.address());
+        addresses.filter(|one| one.resource.mode == groma_address::Mode::Managed).map(|one| one.to_string()).collect()
+    }
+
     /// Removes an object from the state without deleting it.
     ///
     /// # Errors

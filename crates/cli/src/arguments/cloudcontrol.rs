@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::flags::Flag;
+use super::flags::{Flag, Variables};
 
 #[derive(Debug, Subcommand)]
 pub enum CloudControl {
@@ -14,6 +14,8 @@ pub enum CloudControl {
     Schema(CloudControlSchema),
     /// Print the least IAM policy for a configuration
     Permissions(CloudControlPermissions),
+    /// Print import blocks and configuration for existing objects
+    Adopt(CloudControlAdopt),
     /// Update the schemas
     #[command(subcommand)]
     Schemas(CloudControlSchemas),
@@ -43,6 +45,24 @@ pub struct CloudControlPermissions {
     pub types: Vec<String>,
 }
 
+#[derive(Args, Clone, Debug)]
+pub struct CloudControlAdopt {
+    /// Properties that the list handler of the type needs, as a JSON object such as {"RestApiId": "abc"}
+    #[arg(long, value_name = "JSON")]
+    pub model: Option<String>,
+    /// Provider block to use, such as awscc.europe
+    #[arg(long, value_name = "PROVIDER")]
+    pub provider: Option<String>,
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Type such as AWS::S3::Bucket or awscc_s3_bucket
+    #[arg(value_name = "TYPE")]
+    pub type_name: String,
+    /// Primary identifiers of the objects, instead of all objects of the type
+    #[arg(value_name = "IDENTIFIER")]
+    pub identifiers: Vec<String>,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum CloudControlSchemas {
     /// Read newer schemas: the zip archive that AWS publishes, or a folder of JSON files
@@ -54,4 +74,14 @@ pub struct CloudControlUpdate {
     /// Archive, folder or file to read the schemas from
     #[arg(long, value_name = "PATH")]
     pub from: PathBuf,
+}
+
+impl CloudControl {
+    /// Returns the values of input variables on the command line.
+    pub fn variables(&self) -> Option<&Variables> {
+        match self {
+            Self::Adopt(arguments) => Some(&arguments.variables),
+            Self::Types(_) | Self::Schema(_) | Self::Permissions(_) | Self::Schemas(_) => None,
+        }
+    }
 }

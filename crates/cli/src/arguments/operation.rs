@@ -65,6 +65,9 @@ pub struct Plan {
     /// Generate configuration for imported resources that have none, in this new file
     #[arg(long, value_name = "FILE")]
     pub generate_config_out: Option<PathBuf>,
+    /// Show the patch that each update of an AWS Cloud Control resource sends
+    #[arg(long)]
+    pub show_patch: Option<Flag>,
     /// Return detailed exit codes: 0 for no changes, 1 for an error, 2 for changes
     #[arg(long)]
     pub detailed_exitcode: Option<Flag>,

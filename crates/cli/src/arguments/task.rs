@@ -132,6 +132,7 @@ impl Task {
             Self::Output(arguments) => Some(&arguments.reading.common.variables),
             Self::Workspace(command) | Self::Env(command) => Some(command.variables()),
             Self::ForceUnlock(arguments) => Some(&arguments.variables),
+            Self::CloudControl(command) => command.variables(),
             // These commands evaluate no configuration.
             Self::Provider(_)
             | Self::Metadata(_)
@@ -139,8 +140,7 @@ impl Task {
             | Self::Login(_)
             | Self::Logout(_)
             | Self::Version(_)
-            | Self::Emulator(_)
-            | Self::CloudControl(_) => None,
+            | Self::Emulator(_) => None,
         }
     }
 }

@@ -10,6 +10,7 @@ use groma_cloudcontrol::policy::{Scope, policy, type_of};
 use groma_cloudcontrol::schema::{Catalogue, published, save};
 use groma_diagnostics::Diagnostics;
 
+use super::adopt;
 use super::cli_configuration::configuration_folder;
 use super::configuration::{Purpose, load};
 use super::context::Context;
@@ -28,6 +29,7 @@ pub(super) fn run(context: &mut Context, arguments: &CloudControl) -> Outcome {
         CloudControl::Types(arguments) => types(context, arguments)?,
         CloudControl::Schema(arguments) => schema(context, &arguments.type_name)?,
         CloudControl::Permissions(arguments) => permissions(context, arguments)?,
+        CloudControl::Adopt(arguments) => return adopt::run(context, arguments),
         CloudControl::Schemas(CloudControlSchemas::Update(arguments)) => update(context, arguments)?,
     };
     context.streams.print(&text);
@@ -53,7 +55,7 @@ pub(super) fn catalogue(file: Option<&PathBuf>) -> Result<Arc<Catalogue>, groma_
     })
 }
 
-fn catalogue_of(context: &Context) -> Result<Arc<Catalogue>, Diagnostics> {
+pub(super) fn catalogue_of(context: &Context) -> Result<Arc<Catalogue>, Diagnostics> {
     Ok(catalogue(schema_file(&context.settings).as_ref())?)
 }
 
@@ -120,7 +122,7 @@ fn update(context: &Context, arguments: &CloudControlUpdate) -> Result<String, D
     Ok(format!("Loaded the schemas of {} resource types into {}.\n", documents.len(), file.display()))
 }
 
-fn known(catalogue: &Catalogue, name: &str) -> Result<groma_cloudcontrol::Name, Diagnostics> {
+pub(super) fn known(catalogue: &Catalogue, name: &str) -> Result<groma_cloudcontrol::Name, Diagnostics> {
     type_of(catalogue, name).ok_or_else(|| {
         fail(
             "Unknown resource type",

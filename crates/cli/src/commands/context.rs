@@ -25,7 +25,7 @@ use crate::settings::Settings;
 use crate::terminal::{Colors, Device, Interrupts, Palette, Prompter, Streams};
 use crate::views::diagnostic::{Alike, Consolidated, Consolidation, DiagnosticText, consolidated, in_order};
 use crate::views::json::{Message, Stream};
-use crate::views::plan::PlanText;
+use crate::views::plan::{PlanPatches, PlanText};
 use crate::views::redaction::Redaction;
 use crate::views::wording::Wording;
 
@@ -318,6 +318,7 @@ impl Context {
             wording: self.text_wording.clone(),
             reader: self.settings.reader,
             redaction: self.redaction,
+            patches: PlanPatches::default(),
         }
     }
 

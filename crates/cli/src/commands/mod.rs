@@ -1,5 +1,6 @@
 //! The commands, each a thin layer over the engine in its own file.
 
+mod adopt;
 mod apply;
 mod backend;
 mod builtin_providers;
@@ -31,6 +32,7 @@ mod operation;
 mod outcome;
 mod output;
 mod packages;
+mod patches;
 mod plan;
 mod planfile;
 mod plugins;

@@ -14,10 +14,11 @@ use super::operation::{
     forgetting_warning, open_state, options, prepare_context, run as new_run, state_flag_warning, watch,
 };
 use super::outcome::{Outcome, misuse};
+use super::patches::patches;
 use super::planfile::{self, Made};
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Plan};
-use crate::views::plan::Generated;
+use crate::views::plan::{Generated, PlanPatches};
 use crate::views::progress::Ticker;
 
 pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
@@ -36,7 +37,11 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     // Errors without a plan leave nothing to save or to generate.
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
     warnings.append(forgetting_warning(context, &plan));
-    show_plan(context, &plan);
+    let patches = match arguments.show_patch.is_some_and(Flag::is_on) {
+        true => patches(context, &plan)?,
+        false => PlanPatches::default(),
+    };
+    show_plan_with(context, &plan, patches);
     // A plan with errors is saved too: it can be shown, but not applied.
     if let Some(path) = &arguments.out {
         let encryption = encryption::of(&run.session().configuration.root)?.plan;
@@ -115,11 +120,19 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
 
 /// Shows a plan as text or JSON messages.
 pub(super) fn show_plan(context: &Context, plan: &groma_engine::Plan) {
-    context.json_streams().for_each(|stream| stream.plan(plan));
+    show_plan_with(context, plan, PlanPatches::default());
+}
+
+/// Shows a plan with the patches of updates, as text or JSON messages.
+fn show_plan_with(context: &Context, plan: &groma_engine::Plan, patches: PlanPatches) {
+    for stream in context.json_streams() {
+        stream.plan(plan);
+        patches.messages(plan).for_each(|message| stream.send(message));
+    }
     if context.messages().is_none() {
         let mut out = context.streams.text().lock().unwrap_or_else(PoisonError::into_inner);
         // A closed pipe is no error: the reader has seen enough.
-        let _ = context.plan_text().write(plan, &mut *out);
+        let _ = context.plan_text().with_patches(patches).write(plan, &mut *out);
         let _ = out.flush();
     }
 }

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod adopt;
 mod backend;
 mod cli_configuration;
+mod cloud_patches;
 mod commands;
 mod common;
 mod console;
@@ -23,6 +25,7 @@ mod encodings;
 mod encryption;
 mod encryption_external;
 mod encryption_services;
+mod estates;
 mod expression_positions;
 mod generated_configurations;
 mod graphs;
@@ -41,6 +44,7 @@ mod orphaned_modules;
 mod outputs;
 mod overridden_variables;
 mod persona;
+mod plugin_provider;
 mod provider_instances;
 mod provisioners;
 mod quick_start;

@@ -1,13 +1,13 @@
 //! The lifecycle of an estate, from the quick start's first apply to an empty state.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Child;
 
 use serde_json::Value as Json;
 
 use crate::common::Folder;
+use crate::common::serving::serve_emulator;
 
 /// Stands beside the quick start: an object that is replaced with the new one first, and one that uses it.
 fn companion_objects(log_group: &str, user: &str, refuses: &str) -> String {
@@ -207,16 +207,6 @@ fn destroy_without_objects_destroys_nothing() {
     contains(&folder.ok(&["destroy", "-auto-approve"]), &["Destroy complete! Resources: 0 destroyed."]);
 }
 
-/// A server that ends with the test, whatever its outcome.
-struct Serving(Child);
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 fn post(address: &str, operation: &str, body: &Json) -> (u16, Json) {
     let body = body.to_string();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -239,11 +229,7 @@ fn post(address: &str, operation: &str, body: &Json) -> (u16, Json) {
 fn emulator_serves_objects_over_http_during_applies() {
     let folder = Folder::new();
     folder.copy("examples/quickstart").ok(&["apply", "-auto-approve"]);
-    let mut child = folder.command(&["emulator", "serve", "-listen=127.0.0.1:0"]).spawn().unwrap();
-    let mut said = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
-    let serving = Serving(child);
-    let address = said.split("http://").nth(1).unwrap().split(". ").next().unwrap().to_owned();
+    let (serving, address) = serve_emulator(&folder, &[]);
 
     let bucket = serde_json::json!({
         "TypeName": "AWS::S3::Bucket", "Identifier": "shop-dev-assets-123456789012",

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::configured::{Configured, Kept};
 use super::connection::Connection;
 use super::failure::Failure;
-use super::failures::{diagnostic, missing_identifier, no_identifier};
+use super::failures::{RecordAfterFailure, diagnostic, failed_change, missing_identifier, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::patch::{desired_state, patch};
@@ -87,9 +87,9 @@ async fn not_created(
     failure: &Failure,
 ) -> ObjectResponse {
     let fields = &interpreted.fields;
-    let problem = diagnostic(interpreted, failure);
     // Once the object is in the state, nothing needs to be asked for again.
-    let recorded = problem.clone().unanswered(CallFate::Answered);
+    let recorded =
+        || failed_change(interpreted, failure, None, RecordAfterFailure::Tainted).unanswered(CallFate::Answered);
     let left_behind = match &failure.identifier {
         Some(identifier) if failure.code != Some(HandlerErrorCode::AlreadyExists) => Some(identifier),
         _ => None,
@@ -98,10 +98,10 @@ async fn not_created(
         match connection.get(&interpreted.schema, identifier).await {
             Ok(None) => {}
             // Whether it is there cannot be said: better a record of nothing than an object nobody knows of.
-            Ok(Some(_)) | Err(_) => return unfinished(fields, planned, identifier, private, recorded),
+            Ok(Some(_)) | Err(_) => return unfinished(fields, planned, identifier, private, recorded()),
         }
     }
-    ObjectResponse::failed(problem)
+    ObjectResponse::failed(failed_change(interpreted, failure, None, RecordAfterFailure::Absent))
 }
 
 fn unfinished(
@@ -147,7 +147,7 @@ pub(super) async fn update(
         && let Err(failure) =
             connection.update(&interpreted.schema, &identifier, Json::Array(operations).to_string(), &token).await
     {
-        let mut problem = diagnostic(interpreted, &failure);
+        let mut problem = failed_change(interpreted, &failure, Some(&identifier), RecordAfterFailure::BeforeUpdate);
         if !removed.is_empty() {
             problem.detail.push_str(&format!(
                 "\n\nThe change takes away {}, which the configuration no longer sets. If the service does not allow that, set \
@@ -220,5 +220,5 @@ pub(super) async fn delete(
     connection
         .delete(&interpreted.schema, &identifier, &new_token())
         .await
-        .map_err(|failure| diagnostic(interpreted, &failure))
+        .map_err(|failure| failed_change(interpreted, &failure, Some(&identifier), RecordAfterFailure::BeforeDelete))
 }

@@ -144,7 +144,17 @@ impl Check<'_> {
                     }
                 }
             }
-            (Shape::Object(fields), Kind::Object(_)) => self.object(fields, value),
+            (Shape::Object(fields), Kind::Object(view)) => {
+                // Members that are unknown may be null.
+                if view.values().iter().all(Value::is_known) {
+                    let members = fields.list.iter().zip(view.values());
+                    self.members(
+                        rules,
+                        members.filter(|(field, value)| !field.read_only() && !value.is_null()).count(),
+                    );
+                }
+                self.object(fields, value);
+            }
             _ => {}
         }
     }
@@ -237,6 +247,14 @@ impl Check<'_> {
             let keyword = if too_few { Keyword::MinItems } else { Keyword::MaxItems };
             let wanted = bounds(rules.min_items, rules.max_items);
             self.invalid_by(rules, keyword, format!("must contain {wanted} elements, got: {count}."));
+        }
+    }
+
+    /// Checks the number of members of an object.
+    fn members(&mut self, rules: &Node, count: usize) {
+        let (count, (least, most)) = (count as u64, rules.sizes);
+        if least.is_some_and(|least| count < least) || most.is_some_and(|most| count > most) {
+            self.invalid(format!("must set {} of its arguments, got: {count}.", bounds(least, most)));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Error messages about objects.
 
-use groma_framework::ProviderDiagnostic;
+use groma_framework::{CallFate, ProviderDiagnostic};
 
 use super::failure::Failure;
 use super::interpreted::Interpreted;
@@ -37,4 +37,48 @@ pub(super) fn diagnostic(interpreted: &Interpreted, failure: &Failure) -> Provid
     };
     let detail = format!("{}: {}{advice}", interpreted.schema.type_name, failure.detail);
     ProviderDiagnostic::error(failure.summary.clone(), detail).unanswered(failure.fate)
+}
+
+/// The record of an object in the state after a failed request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RecordAfterFailure {
+    /// The object was not created.
+    Absent,
+    /// The object was created in part.
+    Tainted,
+    /// The object may have changed in part.
+    BeforeUpdate,
+    /// The object was not deleted.
+    BeforeDelete,
+}
+
+impl RecordAfterFailure {
+    fn text(self, fate: CallFate) -> &'static str {
+        match self {
+            Self::Absent if fate == CallFate::NoResponse => {
+                "The result of the request is unknown. The next apply asks for it again, with the same client token."
+            }
+            Self::Absent => "The state has no record of the object, because it was not created.",
+            Self::Tainted => "The state records the object as tainted, so the next apply replaces it.",
+            Self::BeforeUpdate => {
+                "The state has the object as it was before the update. The next plan reads it again and shows what is left to change."
+            }
+            Self::BeforeDelete => "The object is still in the state. The next apply tries to delete it again.",
+        }
+    }
+}
+
+/// Returns the error for a failed change of an object, with its identifier and its record in the state.
+pub(super) fn failed_change(
+    interpreted: &Interpreted,
+    failure: &Failure,
+    identifier: Option<&str>,
+    record: RecordAfterFailure,
+) -> ProviderDiagnostic {
+    let mut problem = diagnostic(interpreted, failure);
+    if let Some(identifier) = identifier.or(failure.identifier.as_deref()) {
+        problem.detail.push_str(&format!("\n\nIdentifier: {identifier}"));
+    }
+    problem.detail.push_str(&format!("\n\n{}", record.text(failure.fate)));
+    problem
 }

@@ -9,6 +9,8 @@ mod changing;
 mod check;
 mod configured;
 mod connection;
+#[cfg(test)]
+mod corpus;
 mod data;
 mod declare;
 mod defaults;
@@ -28,6 +30,7 @@ mod offered;
 mod pace;
 mod patch;
 mod plan;
+mod planned_patch;
 mod polling;
 mod present;
 #[cfg(test)]
@@ -36,6 +39,8 @@ mod region;
 mod remote;
 mod resource;
 mod same;
+#[cfg(test)]
+mod sampler;
 mod secrets;
 mod settings;
 mod state;
@@ -72,6 +77,7 @@ use crate::api::CloudControl;
 use crate::emulator::{self, Embedded, Store};
 use crate::schema::Catalogue;
 
+pub use planned_patch::{Patches, PlannedPatch, PlannedUpdate};
 pub use settings::{EMULATOR_FILE, duration};
 
 /// The provider, to be [served](AwsCloudControl::served). Types are read from their schemas when they are first asked for.

@@ -44,7 +44,7 @@ fn untyped(schema: &TypeSchema, node: &Node) -> Main {
         Main::Map(*value)
     } else if branches_with_properties {
         Main::Object
-    } else if node.items.is_some() {
+    } else if node.items.is_some() && !node.types.contains(JsonTypes::OBJECT) {
         Main::Array
     } else if node.type_order.is_empty() && is_plain_text(node) {
         Main::Text

@@ -38,17 +38,25 @@ pub struct Sources<'a> {
 pub fn plan(fields: &Fields, from: Sources<'_>) -> Plan {
     let Sources { config, prior, framework, configured } = from;
     let creating = prior.is_null();
-    let mut planner = Planner {
-        creating,
-        imported: !creating && configured.is_none(),
-        replace: Vec::new(),
-        adopted: Vec::new(),
-        path: Path::root(),
-        new_elements: 0,
-        moved_elements: 0,
+    let imported = !creating && configured.is_none();
+    let run = |order: ImportedOrder| {
+        let mut planner = Planner {
+            creating,
+            imported,
+            order,
+            replace: Vec::new(),
+            adopted: Vec::new(),
+            path: Path::root(),
+            new_elements: 0,
+            moved_elements: 0,
+        };
+        let configured_view = ConfiguredView { framework: framework.as_object(), configured };
+        let state = planner.object(fields, config, prior, configured_view, Past::of(prior));
+        (state, planner)
     };
-    let configured_view = ConfiguredView { framework: framework.as_object(), configured };
-    let state = planner.object(fields, config, prior, configured_view, Past::of(prior));
+    let first = run(ImportedOrder::Prior);
+    // An update sends the configured order too: otherwise the next plan, of an object no longer imported, would.
+    let (state, planner) = if imported && first.0 != *prior { run(ImportedOrder::Configured) } else { first };
     let state = if creating || state == *prior { state } else { open_results(fields, &state) };
     Plan { state, replace: planner.replace, adopted: planner.adopted }
 }
@@ -102,10 +110,20 @@ impl Past {
     }
 }
 
+/// The order of lists of an imported object whose schema does not say whether their order is significant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ImportedOrder {
+    /// The order of the service, if the elements are the configured ones.
+    Prior,
+    /// The configured order.
+    Configured,
+}
+
 struct Planner {
     creating: bool,
     /// Whether the arguments of the last change are unknown, because others created the object.
     imported: bool,
+    order: ImportedOrder,
     replace: Vec<Path>,
     adopted: Vec<Path>,
     path: Path,
@@ -116,6 +134,11 @@ struct Planner {
 }
 
 impl Planner {
+    /// Whether the service chose the order of lists.
+    fn keeps_order(&self) -> bool {
+        self.imported && self.order == ImportedOrder::Prior
+    }
+
     fn object(
         &mut self,
         fields: &Fields,
@@ -136,7 +159,7 @@ impl Planner {
             match configured_view.value(index).filter(|_| !config.is_null() && is_planned_by_framework(field)) {
                 // The service chose the order of an imported list.
                 Some(planned)
-                    if self.imported && !prior.is_null() && same_in_any_order(&field.shape, prior, planned) =>
+                    if self.keeps_order() && !prior.is_null() && same_in_any_order(&field.shape, prior, planned) =>
                 {
                     prior.clone()
                 }
@@ -265,7 +288,7 @@ impl Planner {
         };
         // The prior form of the same meaning stays; elements are compared with what stood at their position.
         let comparable = self.moved_elements == 0 && !prior.is_null();
-        let equal = same(shape, prior, &planned) || (self.imported && same_in_any_order(shape, prior, &planned));
+        let equal = same(shape, prior, &planned) || (self.keeps_order() && same_in_any_order(shape, prior, &planned));
         if comparable && equal { prior.clone() } else { planned }
     }
 
@@ -307,7 +330,7 @@ impl Planner {
 }
 
 /// Whether an object has a value that cannot change after creation, and so cannot be removed with the object either.
-fn has_fixed(shape: &Shape, value: &Value) -> bool {
+pub(super) fn has_fixed(shape: &Shape, value: &Value) -> bool {
     let (Shape::Object(fields), Kind::Object(view)) = (shape, value.kind()) else { return false };
     fields
         .list

@@ -52,6 +52,15 @@ impl TagSettings {
         }
     }
 
+    /// Returns settings with these default tags, a map of strings.
+    pub fn with_defaults(tags: Option<&Value>) -> Self {
+        let defaults = match tags {
+            Some(tags) if !tags.is_wholly_known() => Defaults::Unknown,
+            tags => Defaults::Known(tags.map(of_map).unwrap_or_default()),
+        };
+        Self { defaults, ..Self::default() }
+    }
+
     fn default_tag(&self, key: &str) -> Option<&String> {
         match &self.defaults {
             Defaults::Known(tags) => tags.get(key),

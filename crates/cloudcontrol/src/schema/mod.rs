@@ -237,4 +237,10 @@ mod tests {
         let looped = r##"{"typeName":"A::B::C","properties":{"X":{"$ref":"#/definitions/A"}},"definitions":{"A":{"$ref":"#/definitions/A"}}}"##;
         assert!(parse(looped).is_ok());
     }
+
+    #[test]
+    fn recursive_definitions_can_have_descriptions() {
+        let described = Catalogue::shipped().described();
+        assert!(described.get("AWS::IoTTwinMaker::ComponentType").unwrap().is_some());
+    }
 }

@@ -87,21 +87,20 @@ impl<'a> Parser<'a> {
 
     /// Resolves a reference to its target; further keywords are merged into a copy of the target.
     fn reference(&mut self, reference: &str, schema: &Map<String, Json>, depth: usize) -> Result<NodeId, SchemaError> {
-        let target = self.target(reference)?;
-        if schema.len() > 1 {
-            let mut merged = target.clone();
-            for (key, value) in schema.iter().filter(|(key, _)| *key != "$ref") {
-                merged.insert(key.clone(), value.clone());
-            }
-            return self.object_node(&merged, depth + 1);
-        }
-        if let Some(known) = self.references.get(reference) {
+        let mut target = self.target(reference)?.clone();
+        let siblings = schema.iter().filter(|(key, _)| *key != "$ref");
+        target.extend(siblings.map(|(key, value)| (key.clone(), value.clone())));
+        // A reference with a description is another node than one without, and both may contain themselves.
+        let key = match schema.len() {
+            0 | 1 => reference.to_owned(),
+            _ => Json::Object(schema.clone()).to_string(),
+        };
+        if let Some(known) = self.references.get(&key) {
             return Ok(*known);
         }
         // The number is given before the definition is read, so that a definition can contain itself.
         let id = self.add(Node::default());
-        self.references.insert(reference.to_owned(), id);
-        let target = target.clone();
+        self.references.insert(key, id);
         let node = match target.get("$ref") {
             Some(Json::String(next)) if next != reference => {
                 let next = self.reference(&next.clone(), &target, depth + 1)?;

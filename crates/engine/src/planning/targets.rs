@@ -150,9 +150,12 @@ impl Included {
         let (open, addresses): (Vec<_>, HashSet<_>) = targeted.unzip();
         included.resources = addresses;
         // Imports without a block have no resource node, so their nodes are targets themselves.
-        let imports =
-            undeclared_imports(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
-        let all = open.iter().copied().chain(imports.map(|(node_ref, _)| node_ref)).collect();
+        let imports: Vec<_> = undeclared_imports(graph)
+            .filter(|(_, address)| targets.iter().any(|target| covers(target, address)))
+            .map(|(node_ref, _)| node_ref)
+            .collect();
+        let providers: Vec<_> = imports.iter().filter_map(|node_ref| provider_of_import(graph, *node_ref)).collect();
+        let all = open.iter().copied().chain(imports).chain(providers).collect();
         included.close(graph, Triggers::Part, all);
         // Of what is aimed at only what is named is meant, whatever else depends on it: one module instance is not all of them.
         for node_ref in open {
@@ -370,6 +373,19 @@ fn undeclared_imports(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex
     let root = graph.module(ConfigGraph::ROOT);
     let imports = root.config.imports.iter().enumerate().filter(|(_, import)| is_missing(&root.config, import));
     imports.map(|(at, import)| ((ConfigGraph::ROOT, root.import(at)), import.to.clone()))
+}
+
+/// Returns the provider block that reads the object of an import without a resource block. No edge leads to it, because
+/// the resource that will need the provider is not in the graph.
+fn provider_of_import(
+    graph: &ConfigGraph,
+    (index, node): (ModuleIndex, NodeIndex),
+) -> Option<(ModuleIndex, NodeIndex)> {
+    let module = graph.module(index);
+    let NodeKind::Import(at) = module.kind(node) else { return None };
+    let wanted = module.config.imports.get(at as usize)?.local_provider();
+    let position = module.config.providers.keys().position(|local| *local == wanted)?;
+    Some((index, module.provider(position)))
 }
 
 /// Whether two modules lie in different instances of a module call. References inside that call never lead from one to the other.

@@ -181,7 +181,9 @@ fn configuration_is_generated_for_an_import_without_a_block() {
 #[test]
 fn pl_64_configuration_is_generated_for_a_targeted_import() {
     let imports = |to: &str| format!("import {{\n  to = test_object.{to}\n  id = \"x1\"\n}}\n");
-    let mut project = project(&format!("{}{}", imports("a"), imports("b")), world("x1", "web"));
+    // A provider block is evaluated only if something in the target set needs it.
+    let blocks = format!("provider \"test\" {{\n}}\n{}{}", imports("a"), imports("b"));
+    let mut project = project(&blocks, world("x1", "web"));
     project.options.missing = groma_engine::MissingResources::Generated;
     let written = |project: &mut Project| -> Vec<String> {
         let plan = project.plan().plan.unwrap();

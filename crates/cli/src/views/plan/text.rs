@@ -10,6 +10,7 @@ use groma_engine::{Action, Mode, OutputChange, Plan, ResourceChange};
 use groma_value::{PathStep, Value};
 
 use super::deferred::{Deferral, count, deferrals, requested, write_around, write_requested};
+use super::patches::PlanPatches;
 use super::resource::{Cause, ChangeOptions, is_shown, symbol, write};
 use crate::terminal::{Palette, Tone, word_wrap};
 use crate::views::difference::{
@@ -35,6 +36,8 @@ pub struct PlanText {
     pub reader: Reader,
     /// Treatment of sensitive values.
     pub redaction: Redaction,
+    /// The patches to show below updates.
+    pub patches: PlanPatches,
 }
 
 /// Result of configuration generation.
@@ -56,6 +59,12 @@ pub enum Reader {
 }
 
 impl PlanText {
+    /// Returns the renderer with these patches below updates.
+    #[must_use]
+    pub fn with_patches(self, patches: PlanPatches) -> Self {
+        Self { patches, ..self }
+    }
+
     /// Writes the plan: drift, changes, deferrals, the summary and changed outputs.
     ///
     /// # Errors
@@ -173,6 +182,7 @@ impl PlanText {
             text.clear();
             write(change, Cause::Planned, None, self.change_options(), &mut text);
             text.push('\n');
+            self.patches.write(change, &mut text);
             write_around(plan, change, self.palette, &mut text);
             write!(out, "\n{text}")?;
         }

@@ -6,6 +6,7 @@ pub mod cases;
 pub mod normalization;
 pub mod random;
 pub mod scenario;
+pub mod serving;
 
 use std::fs::File;
 use std::io::{Read, Write};
