@@ -9,10 +9,11 @@ mod object;
 mod open;
 mod retry;
 mod runtime;
+mod segments;
 
 pub use backend::{ConnectError, RemoteBackend};
 pub use guard::{LockGuard, ReleaseReport, Waiting};
-pub use open::{OpenOptions, OpenedRemote, RemoteHandle, persist_interval};
+pub use open::{OpenOptions, OpenedRemote, RemoteHandle, persist_intervals};
 
 #[cfg(test)]
 mod tests;

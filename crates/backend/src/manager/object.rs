@@ -1,11 +1,12 @@
 //! The stored object of one workspace, as the state manager writes it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use groma_state::{StateError, StateErrorKind, StateObject};
+use groma_state::{SegmentStore, StateError, StateErrorKind, StateObject};
 
 use super::backend::RemoteBackend;
 use super::retry::request_pauses;
+use super::segments::Segments;
 use crate::error::StoreError;
 use crate::store::{Expected, HeldLock, Snapshot, Version, Write};
 
@@ -57,6 +58,15 @@ impl StateObject for StoredObject {
         *expected = Expected::Version(version);
         Ok(())
     }
+
+    fn journal(&self) -> Option<Arc<dyn SegmentStore>> {
+        // A run that ignores the lock must not close the journal of the run that holds it.
+        if self.lock.is_none() && self.backend.store().can_lock() {
+            return None;
+        }
+        let segments = Segments::new(&self.backend, &self.workspace)?;
+        Some(Arc::new(segments))
+    }
 }
 
 /// Returns a failure of a store as an error of the state.
@@ -66,6 +76,9 @@ pub(super) fn state_error(problem: &StoreError) -> StateError {
         StoreError::Locked { .. } => StateErrorKind::Locked,
         StoreError::AccessDenied { .. } | StoreError::Unauthenticated { .. } => StateErrorKind::Denied,
         StoreError::InvalidData { .. } => StateErrorKind::Malformed,
+        StoreError::Unsupported { .. } | StoreError::NotFound { .. } | StoreError::TooLarge { .. } => {
+            StateErrorKind::Unsupported
+        }
         _ => StateErrorKind::Io,
     };
     StateError::of_store(kind, problem.summary(), problem.detail())

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use groma_encryption::Encryption;
 use groma_state::{
-    Access, Backup, DamagedJournal, Journal, Locking, Opened, RemoteOptions, RemoteState, Saved, State, StateError,
-    StatePaths,
+    Access, Backup, DamagedJournal, Journal, Locking, Opened, PersistIntervals, RemoteOptions, RemoteState, Saved,
+    State, StateError, StatePaths,
 };
 
 use super::backend::RemoteBackend;
@@ -17,14 +17,20 @@ use crate::error::StoreError;
 use crate::host::Environment;
 use crate::store::HeldLock;
 
-/// The interval at which a run writes the state, unless `TF_STATE_PERSIST_INTERVAL` sets another one.
-const PERSIST_INTERVAL: Duration = Duration::from_secs(20);
+/// The intervals at which a run writes the state, unless `TF_STATE_PERSIST_INTERVAL` sets another one. A store without
+/// journals gets the state more often, because results that it does not have are lost with the machine.
+const PERSIST_INTERVALS: PersistIntervals =
+    PersistIntervals { with_journal: Duration::from_secs(20), without_journal: Duration::from_secs(3) };
 
-/// Returns the interval at which a run writes the state: 20 seconds, or `TF_STATE_PERSIST_INTERVAL` in seconds. A value
-/// that is not a whole number is ignored; a shorter interval than OpenTofu's minimum of 20 is allowed.
-pub fn persist_interval(environment: &Environment) -> Duration {
+/// Returns the intervals at which a run writes the state: 20 seconds, or 3 without a journal in the store, or
+/// `TF_STATE_PERSIST_INTERVAL` in seconds. A value that is not a whole number is ignored; a shorter interval than
+/// OpenTofu's minimum of 20 is allowed.
+pub fn persist_intervals(environment: &Environment) -> PersistIntervals {
     let set = environment.get("TF_STATE_PERSIST_INTERVAL").and_then(|text| text.trim().parse().ok());
-    set.map_or(PERSIST_INTERVAL, |seconds: u64| Duration::from_secs(seconds.max(1)))
+    set.map_or(PERSIST_INTERVALS, |seconds: u64| {
+        let interval = Duration::from_secs(seconds.max(1));
+        PersistIntervals { with_journal: interval, without_journal: interval }
+    })
 }
 
 /// The settings of opening a workspace.
@@ -45,8 +51,8 @@ pub struct OpenOptions<'a> {
     pub journals: &'a Path,
     /// The version of Terraform that written states name.
     pub terraform_version: &'a str,
-    /// The interval at which a run writes the state.
-    pub persist_interval: Duration,
+    /// The intervals at which a run writes the state.
+    pub persist_intervals: PersistIntervals,
 }
 
 /// An open workspace: its state with its lock.
@@ -90,7 +96,7 @@ impl RemoteBackend {
             paths,
             terraform_version: options.terraform_version.to_owned(),
             access,
-            persist_interval: Some(options.persist_interval),
+            persist_intervals: Some(options.persist_intervals),
         };
         let bytes = found.map(|found| found.bytes);
         let (state, opened) = RemoteState::open(Arc::new(object), bytes, remote)?;
@@ -156,6 +162,11 @@ impl RemoteHandle {
     /// As for [`RemoteHandle::save`].
     pub fn catch_up(&mut self, state: &mut State) -> Result<(), StateError> {
         self.state.catch_up(state)
+    }
+
+    /// Returns the reason why the store has no copy of the journal, if it refuses one.
+    pub fn journal_refusal(&self) -> Option<StateError> {
+        self.state.journal_refusal()
     }
 
     /// Whether the journal has every result of the run.

@@ -164,6 +164,13 @@ impl ApplyCall {
             diagnostics.push(problem);
             return None;
         }
+        // A creation that no other machine knows of could not be asked after, should this one be lost.
+        if begin.as_ref().is_some_and(|begin| begin.operation == Operation::Create)
+            && let Err(problem) = self.recorder.durable().await
+        {
+            diagnostics.push(problem);
+            return None;
+        }
         let input = ApplyInput {
             prior: prior.value,
             prior_private: prior.private,

@@ -2,6 +2,7 @@
 
 mod api;
 mod chunks;
+mod journal;
 mod lock;
 mod settings;
 
@@ -17,7 +18,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use api::{Api, Committed};
 use chunks::{Compression, Payload, Stored};
 use lock::LiveLock;
@@ -234,5 +237,9 @@ impl StateStore for ConsulStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
     }
 }

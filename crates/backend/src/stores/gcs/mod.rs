@@ -1,6 +1,7 @@
 //! `gcs`: states in a bucket of Google Cloud Storage, locked by objects that only one run can create.
 
 mod api;
+mod journal;
 mod settings;
 
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{Expected, HeldLock, JournalStore, Snapshot, StateStore, StoreFuture, Version, Write};
 use crate::stores::token_errors::token_error;
 use api::{Bucket, Outcome};
 use groma_cloud::api::ApiClient;
@@ -163,5 +164,9 @@ impl StateStore for GcsStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
     }
 }

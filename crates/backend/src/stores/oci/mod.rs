@@ -1,5 +1,6 @@
 //! `oci`: states in a bucket of Oracle Cloud, locked by objects that only one run can create.
 
+mod journal;
 mod objects;
 mod settings;
 
@@ -13,7 +14,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use crate::stores::token_errors::token_error;
 use objects::{Bucket, Condition, Outcome};
 
@@ -158,5 +161,9 @@ impl StateStore for OciStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
     }
 }

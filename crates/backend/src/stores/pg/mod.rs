@@ -2,6 +2,7 @@
 
 mod config;
 mod connection;
+mod journal;
 mod lock;
 mod tables;
 mod tls;
@@ -17,7 +18,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::{Argument, BackendSchema, Product, Settings};
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use config::Target;
 use connection::{Connection, request_error};
 use lock::AdvisoryLock;
@@ -274,5 +277,9 @@ impl StateStore for PostgresStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
     }
 }

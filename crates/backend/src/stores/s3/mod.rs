@@ -2,6 +2,7 @@
 
 mod digest;
 mod errors;
+mod journal;
 mod lock;
 mod objects;
 mod schema;
@@ -19,7 +20,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use errors::Subject;
 use lock::{LockFile, Locks, Target};
 use objects::{Condition, Objects, Outcome};
@@ -246,5 +249,9 @@ impl StateStore for S3Store {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
     }
 }

@@ -53,7 +53,7 @@ impl RemoteLocation {
             damaged_journal: self.damaged_journal,
             journals: &self.journals,
             terraform_version: TERRAFORM_VERSION,
-            persist_interval: self.persist_interval,
+            persist_intervals: self.persist_intervals,
         };
         let OpenedRemote { handle, opened } = self.backend.open(&self.workspace, options)?;
         Ok((StateHandle::Remote(Box::new(handle)), opened))

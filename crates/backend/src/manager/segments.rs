@@ -1,0 +1,104 @@
+//! The journals of one workspace in its store, as the state writes and reads them.
+
+use groma_state::{SegmentCreated, SegmentId, SegmentStore, StateError};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::backend::RemoteBackend;
+use super::object::state_error;
+use super::retry::request_pauses;
+use crate::error::StoreError;
+use crate::store::JournalStore;
+
+/// The journals of one workspace. Requests that fail on the network are repeated.
+pub(super) struct Segments {
+    pub backend: RemoteBackend,
+    pub workspace: String,
+    /// Whether the identity of this run may not list the journals. Then it must not write any: nobody would find them.
+    is_unlisted: AtomicBool,
+}
+
+impl Segments {
+    /// Returns the journals of a workspace; `None` if the store keeps none.
+    pub fn new(backend: &RemoteBackend, workspace: &str) -> Option<Self> {
+        backend.store().journals()?;
+        let is_unlisted = AtomicBool::new(false);
+        Some(Self { backend: backend.clone(), workspace: workspace.to_owned(), is_unlisted })
+    }
+
+    fn journals(&self) -> Result<&dyn JournalStore, StoreError> {
+        self.backend.store().journals().ok_or_else(unlisted)
+    }
+
+    /// Repeats a request whose repetition changes nothing.
+    fn repeated<T>(&self, request: impl Fn(&dyn JournalStore) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let journals = self.journals()?;
+        let mut pauses = request_pauses();
+        loop {
+            match request(journals) {
+                Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => match pauses.next() {
+                    Some(pause) => std::thread::sleep(pause),
+                    None => return Err(problem),
+                },
+                result => return result,
+            }
+        }
+    }
+
+    fn read_named(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.repeated(|journals| self.backend.block_on(journals.read_segment(&self.workspace, name)))
+    }
+}
+
+fn unlisted() -> StoreError {
+    StoreError::Unsupported { operation: "a journal".to_owned(), advice: String::new() }
+}
+
+impl SegmentStore for Segments {
+    fn list(&self) -> Result<Vec<SegmentId>, StateError> {
+        let listed = self.repeated(|journals| self.backend.block_on(journals.segments(&self.workspace)));
+        let names = match listed {
+            // The peers need no such right, so a configuration that works for them works without a shared journal.
+            Err(StoreError::AccessDenied { .. }) => {
+                self.is_unlisted.store(true, Ordering::Relaxed);
+                return Ok(Vec::new());
+            }
+            names => names.map_err(|problem| state_error(&problem))?,
+        };
+        // Other objects in the folder are not this program's.
+        Ok(names.iter().filter_map(|name| SegmentId::parse(name)).collect())
+    }
+
+    fn read(&self, id: &SegmentId) -> Result<Option<Vec<u8>>, StateError> {
+        self.read_named(&id.to_string()).map_err(|problem| state_error(&problem))
+    }
+
+    fn create(&self, id: &SegmentId, bytes: &[u8]) -> Result<SegmentCreated, StateError> {
+        let name = id.to_string();
+        if self.is_unlisted.load(Ordering::Relaxed) {
+            return Err(state_error(&unlisted()));
+        }
+        let create = |journals: &dyn JournalStore| {
+            match self.backend.block_on(journals.create_segment(&self.workspace, &name, bytes))? {
+                SegmentCreated::Yes => Ok(SegmentCreated::Yes),
+                // The answer to an earlier attempt was lost: the segment is this run's own.
+                SegmentCreated::Exists if self.read_named(&name)?.as_deref() == Some(bytes) => Ok(SegmentCreated::Yes),
+                SegmentCreated::Exists => Ok(SegmentCreated::Exists),
+            }
+        };
+        self.repeated(create).map_err(|problem| state_error(&problem))
+    }
+
+    fn delete(&self, ids: &[SegmentId]) -> Result<(), StateError> {
+        for id in ids {
+            let name = id.to_string();
+            let deleted =
+                self.repeated(|journals| self.backend.block_on(journals.delete_segment(&self.workspace, &name)));
+            deleted.map_err(|problem| state_error(&problem))?;
+        }
+        Ok(())
+    }
+
+    fn longest(&self) -> usize {
+        self.backend.store().journals().map_or(0, JournalStore::longest_segment)
+    }
+}
