@@ -65,10 +65,31 @@ pub trait StateStore: Send + Sync {
     /// Returns [`StoreError::LockIdMismatch`] if the lock has another ID, and [`StoreError::NotLocked`] if the state is not locked.
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()>;
 
+    /// Returns the operation on locks with a deadline; `None` if the store cannot replace a lock under a condition, or if
+    /// its locks end with the session that holds them.
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        None
+    }
+
     /// Returns the journals that the store keeps beside its states; `None` if it cannot keep any.
     fn journals(&self) -> Option<&dyn JournalStore> {
         None
     }
+}
+
+/// Locks whose records can be replaced under a condition: so a run renews its deadline, and takes over a lock that has
+/// ended.
+pub trait LeaseStore: Send + Sync {
+    /// Replaces the record of a lock by one with `info`, if the stored record is still `stored`.
+    ///
+    /// Returns [`StoreError::LockLost`] if another record is stored, or none. Repeating a replacement whose answer was lost
+    /// succeeds.
+    fn replace_lock<'a>(
+        &'a self,
+        workspace: &'a str,
+        stored: &'a HeldLock,
+        info: &'a LockInfo,
+    ) -> StoreFuture<'a, HeldLock>;
 }
 
 /// Journals beside the states of a store, in segments that are created once and never changed.

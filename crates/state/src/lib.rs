@@ -28,6 +28,6 @@ pub use model::{
 pub use object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 pub use store::{
     Access, Backup, DamagedJournal, ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened,
-    PersistIntervals, RemoteOptions, RemoteState, Saved, StateObject, StatePaths, claim_backup, read_sealed,
-    sealed_state, write_errored, write_errored_in_shared, write_whole,
+    PersistIntervals, RemoteOptions, RemoteState, Replicating, Saved, StateObject, StatePaths, claim_backup,
+    read_sealed, sealed_state, write_errored, write_errored_in_shared, write_whole,
 };

@@ -4,7 +4,9 @@
 //! on which stores renew sessions and drive connections while the command computes.
 
 mod backend;
+mod clock;
 mod guard;
+mod keeper;
 mod object;
 mod open;
 mod retry;
@@ -15,5 +17,7 @@ pub use backend::{ConnectError, RemoteBackend};
 pub use guard::{LockGuard, ReleaseReport, Waiting};
 pub use open::{OpenOptions, OpenedRemote, RemoteHandle, persist_intervals};
 
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;

@@ -5,22 +5,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use groma_state::{SegmentStore, StateError, StateErrorKind, StateObject};
 
 use super::backend::RemoteBackend;
+use super::keeper::Keeper;
 use super::retry::request_pauses;
 use super::segments::Segments;
 use crate::error::StoreError;
-use crate::store::{Expected, HeldLock, Snapshot, Version, Write};
+use crate::store::{Expected, Snapshot, Version, Write};
 
 /// A workspace's object with the version that the next write replaces.
 pub(super) struct StoredObject {
     pub backend: RemoteBackend,
     pub workspace: String,
-    pub lock: Option<HeldLock>,
+    pub lock: Option<Arc<Keeper>>,
     expected: Mutex<Expected>,
 }
 
 impl StoredObject {
     /// Creates the object of a workspace whose content was read as `found`.
-    pub fn new(backend: RemoteBackend, workspace: &str, lock: Option<HeldLock>, found: Option<&Snapshot>) -> Self {
+    pub fn new(backend: RemoteBackend, workspace: &str, lock: Option<Arc<Keeper>>, found: Option<&Snapshot>) -> Self {
         let expected = found.map_or(Expected::Absent, |found| Expected::Version(found.version.clone()));
         Self { backend, workspace: workspace.to_owned(), lock, expected: Mutex::new(expected) }
     }
@@ -31,13 +32,14 @@ impl StoredObject {
         let mut pauses = request_pauses();
         let store = self.backend.store();
         loop {
-            let write = Write { bytes, expected: expected.clone(), lock: self.lock.as_ref() };
+            let lock = self.lock.as_ref().map(|keeper| keeper.check()).transpose()?;
+            let write = Write { bytes, expected: expected.clone(), lock: lock.as_ref() };
             let problem = match self.backend.block_on(store.write(&self.workspace, write)) {
                 Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => problem,
                 result => return result,
             };
             let Some(pause) = pauses.next() else { return Err(problem) };
-            std::thread::sleep(pause);
+            self.backend.clock().sleep(pause);
             match self.backend.read(&self.workspace) {
                 Ok(Some(found)) if found.bytes == bytes => return Ok(found.version),
                 Ok(_) | Err(StoreError::Network { .. } | StoreError::Service { .. }) => {}
@@ -64,7 +66,7 @@ impl StateObject for StoredObject {
         if self.lock.is_none() && self.backend.store().can_lock() {
             return None;
         }
-        let segments = Segments::new(&self.backend, &self.workspace)?;
+        let segments = Segments::new(&self.backend, &self.workspace, self.lock.clone())?;
         Some(Arc::new(segments))
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use groma_encryption::Encryption;
 use groma_state::{
-    Access, Backup, DamagedJournal, Journal, Locking, Opened, PersistIntervals, RemoteOptions, RemoteState, Saved,
-    State, StateError, StatePaths,
+    Access, Backup, DamagedJournal, Journal, Locking, Opened, PersistIntervals, RemoteOptions, RemoteState,
+    Replicating, Saved, State, StateError, StatePaths,
 };
 
 use super::backend::RemoteBackend;
@@ -84,7 +84,7 @@ impl RemoteBackend {
             Locking::Off => None,
         };
         let found = self.read(workspace).map_err(|problem| state_error(&problem))?;
-        let held = lock.as_ref().and_then(LockGuard::held).cloned();
+        let held = lock.as_ref().and_then(LockGuard::keeper).cloned();
         // A store without locks keeps nobody off, whatever was asked for.
         let access = if held.is_some() { Access::Exclusive } else { Access::Unlocked };
         let object = StoredObject::new(self.clone(), workspace, held, found.as_ref());
@@ -96,7 +96,9 @@ impl RemoteBackend {
             paths,
             terraform_version: options.terraform_version.to_owned(),
             access,
-            persist_intervals: Some(options.persist_intervals),
+            persist_intervals: Some(options.persist_intervals)
+                .filter(|_| self.replicating() == Replicating::Background),
+            replicating: self.replicating(),
         };
         let bytes = found.map(|found| found.bytes);
         let (state, opened) = RemoteState::open(Arc::new(object), bytes, remote)?;
@@ -128,7 +130,7 @@ impl RemoteHandle {
     }
 
     /// Returns the lock that this run holds.
-    pub fn held(&self) -> Option<&HeldLock> {
+    pub fn held(&self) -> Option<HeldLock> {
         self.lock.as_ref().and_then(LockGuard::held)
     }
 
@@ -137,7 +139,12 @@ impl RemoteHandle {
     /// # Errors
     /// The journal cannot be written.
     pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
-        self.state.begin_run(state)
+        let journal = self.state.begin_run(state)?;
+        if let Some(keeper) = self.lock.as_ref().and_then(LockGuard::keeper) {
+            let stopped = journal.clone();
+            keeper.on_loss(move |problem| stopped.stop(state_error(problem)));
+        }
+        Ok(journal)
     }
 
     /// Writes the state, and retires the journal.
@@ -164,6 +171,24 @@ impl RemoteHandle {
         self.state.catch_up(state)
     }
 
+    /// Copies the journal to the store now.
+    #[cfg(test)]
+    pub(super) fn replicate(&mut self) {
+        self.state.replicate();
+    }
+
+    /// Whether the store does not have everything in the journal.
+    #[cfg(test)]
+    pub(super) fn is_journal_behind(&self) -> bool {
+        self.state.is_journal_behind()
+    }
+
+    /// Returns the keeper of this run's lock.
+    #[cfg(test)]
+    pub(super) fn keeper(&self) -> Option<&Arc<super::keeper::Keeper>> {
+        self.lock.as_ref().and_then(LockGuard::keeper)
+    }
+
     /// Returns the reason why the store has no copy of the journal, if it refuses one.
     pub fn journal_refusal(&self) -> Option<StateError> {
         self.state.journal_refusal()
@@ -181,6 +206,6 @@ impl RemoteHandle {
     pub fn delete(self, backend: &RemoteBackend, workspace: &str) -> Result<(), StoreError> {
         let Self { state, lock } = self;
         drop(state);
-        backend.delete_workspace(workspace, lock.as_ref().and_then(LockGuard::held))
+        backend.delete_workspace(workspace, lock.as_ref().and_then(LockGuard::held).as_ref())
     }
 }

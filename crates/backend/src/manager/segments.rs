@@ -1,9 +1,12 @@
 //! The journals of one workspace in its store, as the state writes and reads them.
 
-use groma_state::{SegmentCreated, SegmentId, SegmentStore, StateError};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use groma_state::{SegmentCreated, SegmentId, SegmentStore, StateError};
+
 use super::backend::RemoteBackend;
+use super::keeper::Keeper;
 use super::object::state_error;
 use super::retry::request_pauses;
 use crate::error::StoreError;
@@ -13,16 +16,18 @@ use crate::store::JournalStore;
 pub(super) struct Segments {
     pub backend: RemoteBackend,
     pub workspace: String,
+    /// The lock of this run.
+    keeper: Option<Arc<Keeper>>,
     /// Whether the identity of this run may not list the journals. Then it must not write any: nobody would find them.
     is_unlisted: AtomicBool,
 }
 
 impl Segments {
     /// Returns the journals of a workspace; `None` if the store keeps none.
-    pub fn new(backend: &RemoteBackend, workspace: &str) -> Option<Self> {
+    pub fn new(backend: &RemoteBackend, workspace: &str, keeper: Option<Arc<Keeper>>) -> Option<Self> {
         backend.store().journals()?;
         let is_unlisted = AtomicBool::new(false);
-        Some(Self { backend: backend.clone(), workspace: workspace.to_owned(), is_unlisted })
+        Some(Self { backend: backend.clone(), workspace: workspace.to_owned(), keeper, is_unlisted })
     }
 
     fn journals(&self) -> Result<&dyn JournalStore, StoreError> {
@@ -36,7 +41,7 @@ impl Segments {
         loop {
             match request(journals) {
                 Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => match pauses.next() {
-                    Some(pause) => std::thread::sleep(pause),
+                    Some(pause) => self.backend.clock().sleep(pause),
                     None => return Err(problem),
                 },
                 result => return result,
@@ -85,7 +90,11 @@ impl SegmentStore for Segments {
                 SegmentCreated::Exists => Ok(SegmentCreated::Exists),
             }
         };
-        self.repeated(create).map_err(|problem| state_error(&problem))
+        let check = || self.keeper.as_ref().map_or(Ok(()), |keeper| keeper.check().map(drop));
+        // Before, so that a run without its lock announces no calls; and after, because nobody may read a segment that a run
+        // creates when another one has taken over the lock. One that takes it over later finds the segment.
+        let created = check().and_then(|()| self.repeated(create));
+        created.and_then(|created| check().map(|()| created)).map_err(|problem| state_error(&problem))
     }
 
     fn delete(&self, ids: &[SegmentId]) -> Result<(), StateError> {

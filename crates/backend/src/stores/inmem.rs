@@ -11,8 +11,8 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::{Argument, BackendSchema, Settings};
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, SegmentCreated, Snapshot, StateStore, StoreFuture, Version,
-    Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, SegmentCreated, Snapshot, StateStore, StoreFuture,
+    Version, Write,
 };
 
 pub(crate) const TYPE: BackendType = BackendType { name: "inmem", schema, open };
@@ -127,8 +127,29 @@ impl StateStore for InMemory {
         })
     }
 
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+
     fn journals(&self) -> Option<&dyn JournalStore> {
         Some(self)
+    }
+}
+
+impl LeaseStore for InMemory {
+    fn replace_lock<'a>(
+        &'a self,
+        workspace: &'a str,
+        stored: &'a HeldLock,
+        info: &'a LockInfo,
+    ) -> StoreFuture<'a, HeldLock> {
+        let mut workspaces = workspaces();
+        let lock = &mut workspaces.entry(workspace.to_owned()).or_default().lock;
+        if lock.as_ref() != Some(&stored.info) {
+            return ready(Err(StoreError::lost_to(self.location(workspace), lock.as_ref())));
+        }
+        *lock = Some(info.clone());
+        ready(Ok(HeldLock { id: info.id.clone(), info: info.clone() }))
     }
 }
 

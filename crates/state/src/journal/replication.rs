@@ -100,6 +100,12 @@ impl Progress {
         }
     }
 
+    /// Whether the store lacks records.
+    pub fn is_behind(&self) -> bool {
+        let inner = self.lock();
+        inner.sent < inner.end
+    }
+
     fn set(&self, status: Status) {
         let mut inner = self.lock();
         // Nothing that happens later makes a lost lock valid again.
@@ -153,6 +159,16 @@ impl Future for Durable {
     }
 }
 
+/// The result of sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    Done,
+    /// The store may take the journal later.
+    Failed,
+    /// The store takes no more of it.
+    Ended,
+}
+
 /// Sends the records of a journal to its store, in segments.
 pub(crate) struct Sender {
     pub storage: Arc<dyn Storage>,
@@ -168,10 +184,23 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
+    /// Sends everything that the journal has now, and notes a failure for those who wait.
+    pub fn attempt(&mut self) -> Attempt {
+        let Err(problem) = self.send() else { return Attempt::Done };
+        let status = match problem.kind {
+            StateErrorKind::Io | StateErrorKind::Locked => Status::Failing,
+            StateErrorKind::Changed => Status::Stopped(problem),
+            _ => Status::Refused(problem),
+        };
+        let attempt = if matches!(status, Status::Failing) { Attempt::Failed } else { Attempt::Ended };
+        self.progress.set(status);
+        attempt
+    }
+
     /// Sends everything that the journal has now.
     ///
     /// # Errors
-    /// The store fails or refuses the segment. The run is stopped if another one has closed its journal.
+    /// The store fails or refuses the segment, or another run has taken the lock.
     pub fn send(&mut self) -> Result<(), StateError> {
         loop {
             let (start, end) = {
@@ -190,11 +219,7 @@ impl Sender {
             let id = SegmentId { run: self.run.clone(), number: self.segments + 1 };
             match self.store.create(&id, &bytes)? {
                 SegmentCreated::Yes => self.sent(start + length as u64),
-                SegmentCreated::Exists => {
-                    let problem = taken_over();
-                    self.progress.stop(problem.clone());
-                    return Err(problem);
-                }
+                SegmentCreated::Exists => return Err(taken_over()),
             }
         }
     }
@@ -281,13 +306,8 @@ fn run(mut sender: Sender) -> Sender {
         }
         drop(inner);
         pace.spend(Instant::now());
-        match sender.send() {
-            Ok(()) => {}
-            Err(problem) if matches!(problem.kind, StateErrorKind::Io | StateErrorKind::Locked) => {
-                pace.not_before = Some(Instant::now() + RETRY);
-                progress.set(Status::Failing);
-            }
-            Err(problem) => progress.set(Status::Refused(problem)),
+        if sender.attempt() == Attempt::Failed {
+            pace.not_before = Some(Instant::now() + RETRY);
         }
     }
 }

@@ -126,13 +126,16 @@ impl LocalStore {
         self.retire_journal(&state.lineage)
     }
 
-    fn set_journal_aside(&self) -> Result<(), StateError> {
+    fn set_journal_aside(&mut self) -> Result<(), StateError> {
         if self.lock.is_none() {
             return Ok(());
         }
         let path = self.paths.journal();
         let aside = suffixed(&path, &format!(".{:08x}", random_bits() >> 32));
-        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))
+        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))?;
+        // The journal of this run begins with nothing.
+        self.left = Left::default();
+        Ok(())
     }
 }
 

@@ -58,6 +58,16 @@ pub enum Access {
     Unlocked,
 }
 
+/// The thread that copies the journal to the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replicating {
+    /// A thread of its own.
+    #[default]
+    Background,
+    /// That of the caller, in [`RemoteState::replicate`]: for simulations.
+    Caller,
+}
+
 /// The settings of opening a [`RemoteState`].
 pub struct RemoteOptions {
     /// The files of this machine: the journal belongs to [`StatePaths::write`], which itself is never created. The
@@ -69,6 +79,8 @@ pub struct RemoteOptions {
     pub access: Access,
     /// The intervals of writes during a run; none if nothing is written before its end.
     pub persist_intervals: Option<PersistIntervals>,
+    /// The thread that copies the journal.
+    pub replicating: Replicating,
 }
 
 /// A state in a remote store: the counterpart of [`crate::LocalStore`].
@@ -131,7 +143,8 @@ impl RemoteState {
         let mut opened = Self {
             object,
             serial: state.as_ref().map_or(0, |state| state.serial),
-            from_nothing: state.is_none(),
+            // What a killed run has left unwritten is nothing yet: another run may have begun the state since.
+            from_nothing: file::is_blank(&stored),
             // A blank object is no state, and must not be kept as a backup either.
             stored: Arc::new(if file::is_blank(&stored) { Vec::new() } else { stored }),
             is_current,
@@ -168,10 +181,13 @@ impl RemoteState {
         }
     }
 
-    fn set_journal_aside(&self) -> Result<(), StateError> {
+    fn set_journal_aside(&mut self) -> Result<(), StateError> {
         let path = self.options.paths.journal();
         let aside = suffixed(&path, &format!(".{:08x}", random_bits() >> 32));
-        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))
+        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))?;
+        // The journal of this run begins with nothing.
+        self.left = Left::default();
+        Ok(())
     }
 
     /// Returns the files of this machine, with the encryption of the state.
@@ -200,7 +216,7 @@ impl RemoteState {
                 // Follows from before the first record, or the background writes would miss it.
                 let follower = journal.follow();
                 journal.start_run(&self.header(&state.lineage))?;
-                self.shared.start(&journal)?;
+                self.shared.start(&journal, self.options.replicating)?;
                 self.persister = self.options.persist_intervals.and_then(|intervals| {
                     let target = Target {
                         object: self.object.clone(),
@@ -344,6 +360,16 @@ impl RemoteState {
             self.save(state)?;
         }
         Ok(())
+    }
+
+    /// Copies the journal to the store now, where the caller does that: see [`Replicating::Caller`].
+    pub fn replicate(&mut self) {
+        self.shared.replicate();
+    }
+
+    /// Whether the store does not have everything in the journal.
+    pub fn is_journal_behind(&self) -> bool {
+        self.shared.progress().is_none_or(|progress| progress.is_behind())
     }
 
     /// Returns the reason why the store has no copy of the journal, if it refuses one.

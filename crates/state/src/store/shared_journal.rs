@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::left::read_bytes;
 use super::open::{is_locked, read_if_there, write_whole};
 use super::paths::{StatePaths, suffixed};
-use super::remote::Access;
+use super::remote::{Access, Replicating};
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::{
     Begin, CLOSED, Journal, Progress, Recovered, Replication, SegmentCreated, SegmentId, SegmentStore, Sender,
@@ -34,8 +34,14 @@ pub(super) struct SharedJournal {
     unclosed: Vec<SegmentId>,
     /// Calls in flight that the local journal does not have.
     carried: Vec<Begin>,
-    replication: Option<Replication>,
+    replication: Option<Running>,
     progress: Option<Arc<Progress>>,
+}
+
+/// The copying of this run's journal.
+enum Running {
+    Thread(Replication),
+    Caller(Box<Sender>),
 }
 
 /// The journals that the opened state has to take in.
@@ -196,7 +202,7 @@ impl SharedJournal {
     ///
     /// # Errors
     /// As for [`SharedJournal::close_found`], and if the journal cannot be written.
-    pub fn start(&mut self, journal: &Arc<Journal>) -> Result<(), StateError> {
+    pub fn start(&mut self, journal: &Arc<Journal>, replicating: Replicating) -> Result<(), StateError> {
         self.close_found()?;
         let Some(store) = self.store.clone() else { return Ok(()) };
         for begin in std::mem::take(&mut self.carried) {
@@ -204,7 +210,7 @@ impl SharedJournal {
         }
         let progress = Arc::<Progress>::default();
         let storage = journal.replicate(&progress);
-        self.replication = Replication::start(Sender {
+        let sender = Sender {
             storage,
             store,
             progress: progress.clone(),
@@ -212,9 +218,20 @@ impl SharedJournal {
             segments: 0,
             note: self.note.clone(),
             replaced: std::mem::take(&mut self.stale),
-        });
+        };
+        self.replication = match replicating {
+            Replicating::Background => Replication::start(sender).map(Running::Thread),
+            Replicating::Caller => Some(Running::Caller(Box::new(sender))),
+        };
         self.progress = Some(progress);
         Ok(())
+    }
+
+    /// Sends what the journal has, where the caller does that.
+    pub fn replicate(&mut self) {
+        if let Some(Running::Caller(sender)) = &mut self.replication {
+            sender.attempt();
+        }
     }
 
     /// Returns the progress of the copy; `None` without one.
@@ -250,7 +267,10 @@ impl SharedJournal {
 
     /// Ends the copying.
     pub fn stop(&mut self) -> Option<Sender> {
-        let mut sender = self.replication.take().and_then(Replication::stop)?;
+        let mut sender = match self.replication.take()? {
+            Running::Thread(replication) => replication.stop()?,
+            Running::Caller(sender) => *sender,
+        };
         self.stale.append(&mut sender.replaced);
         Some(sender)
     }

@@ -95,6 +95,7 @@ fn open_on(directory: &Path, store: &Arc<Shared>) -> (RemoteState, Opened) {
         paths: paths(directory).with_backup(Backup::None),
         terraform_version: VERSION.to_owned(),
         access: Access::Exclusive,
+        replicating: Replicating::Background,
         persist_intervals: Some(PersistIntervals { with_journal: day, without_journal: Duration::from_millis(1) }),
     };
     let bytes = store.0.lock().unwrap().bytes.clone();

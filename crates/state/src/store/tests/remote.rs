@@ -52,6 +52,7 @@ fn open_at(directory: &Path, object: &Arc<Fake>, interval: Option<Duration>) -> 
         paths: paths(directory).with_backup(Backup::None),
         terraform_version: VERSION.to_owned(),
         access: Access::Exclusive,
+        replicating: Replicating::Background,
         persist_intervals: interval
             .map(|interval| PersistIntervals { with_journal: interval, without_journal: interval }),
     };
