@@ -126,15 +126,21 @@ impl RemoteState {
         let (mut shared, taken) = SharedJournal::open(object.journal(), &options.paths, options.access)?;
         // Only one process at a time writes a journal, so a locked one belongs to a run that is still at work.
         let is_in_use = options.access == Access::Unlocked && is_locked(&options.paths.journal());
-        let (left, journal) = if is_in_use { Default::default() } else { read_journal(&options.paths, taken.known)? };
+        let (left, mut journal) =
+            if is_in_use { Default::default() } else { read_journal(&options.paths, taken.known)? };
         let content = Content::of(&bytes);
         let Clear { bytes: stored, is_current } = clear(&options.paths, location, &bytes)?;
         let stored = stored.into_owned();
         drop(bytes);
+        // A local journal that another machine has taken in is older than everything in the store.
+        let outdated = journal.take_if(|_| taken.known > 0);
         let mut reconciled = reconcile(location, &stored, content, journal)?;
         for other in taken.others {
             shared.carry(&other.in_flight);
             fold_other(&mut reconciled, other);
+        }
+        if let Some(outdated) = outdated {
+            fold_other(&mut reconciled, outdated);
         }
         // Damage that the user accepted is mentioned again, so that it is not forgotten.
         let mut warnings: groma_diagnostics::Diagnostics = left.damage.iter().map(AcceptedDamage::warning).collect();

@@ -12,6 +12,8 @@ pub(super) struct Cloud {
     pub alive: BTreeMap<String, String>,
     /// Objects that may be lost, because the store was out of reach when they were created.
     pub at_risk: Vec<String>,
+    /// Objects that the state keeps as deposed ones: their address is free for another.
+    pub deposed: Vec<String>,
 }
 
 /// The occasion of a creation.
@@ -31,7 +33,9 @@ pub(super) fn create(inner: &mut Inner, token: &str, address: &str, asked: Asked
     let id = format!("i-{}", inner.cloud.tokens.len());
     let twin = inner.cloud.alive.iter().find(|(_, other)| *other == address).map(|(id, _)| id.clone());
     // A call that was announced and never made is made by the run that asks after it: the object is then deposed.
-    if let Some(twin) = twin.filter(|twin| asked == Asked::First && !inner.cloud.at_risk.contains(twin)) {
+    if let Some(twin) = twin.filter(|twin| {
+        asked == Asked::First && !inner.cloud.at_risk.contains(twin) && !inner.cloud.deposed.contains(twin)
+    }) {
         inner.violate(format!("{address} is made twice: {twin} and {id}"));
     }
     inner.note("creates", &format!("{id} at {address}"));

@@ -9,6 +9,7 @@ mod storage;
 mod world;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -166,16 +167,28 @@ fn setting(name: &str, default: u64) -> u64 {
 #[test]
 fn histories_keep_the_invariants() {
     let (first, count) = (setting("GROMA_SIMULATION_SEED", 1), setting("GROMA_SIMULATIONS", 2000));
-    for seed in first..first + count {
-        let program = Program::new(seed);
-        let violations = program.violations();
-        if !violations.is_empty() {
-            let smallest = program.minimized();
-            let (broken, log) = smallest.history();
-            panic!(
-                "GROMA_SIMULATION_SEED={seed}: {violations:#?}\nsmallest: {smallest:#?}\n{broken:#?}\n{}",
-                log.join("\n")
-            );
-        }
+    let next = AtomicU64::new(first);
+    let workers = thread::available_parallelism().map_or(2, usize::from);
+    // Each worker makes whole histories, so that a history depends on its seed alone.
+    let broken = thread::scope(|scope| {
+        let find = || loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= first + count {
+                return None;
+            }
+            let program = Program::new(seed);
+            if !program.violations().is_empty() {
+                next.store(first + count, Ordering::Relaxed);
+                return Some(program);
+            }
+        };
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(find)).collect();
+        workers.into_iter().filter_map(|worker| worker.join().unwrap()).next()
+    });
+    if let Some(program) = broken {
+        let seed = program.seed;
+        let smallest = program.minimized();
+        let (violations, log) = smallest.history();
+        panic!("GROMA_SIMULATION_SEED={seed}\nsmallest: {smallest:#?}\n{violations:#?}\n{}", log.join("\n"));
     }
 }

@@ -136,6 +136,10 @@ impl Machine {
             Ok(journal) => journal,
             Err(problem) => return self.ended(&problem),
         };
+        for view in state.iter() {
+            let ids = view.record.deposed.values().filter_map(|object| object.id_json());
+            self.world.lock().cloud.deposed.extend(ids.map(|id| id.replace('"', "")));
+        }
         let mut acting = Acting { machine: self, handle: &mut handle, journal: &journal, state: &mut state };
         let acted = acting.recover(opened.in_flight).and_then(|()| (0..actions).try_for_each(|_| acting.act()));
         // A run that may not go on still saves what it has done.
@@ -317,6 +321,7 @@ impl Acting<'_> {
         let outcome = Outcome::Present(record.clone());
         self.note(self.journal.finished(address, key.as_ref(), &provider(), before.as_deref(), outcome))?;
         if is_taken {
+            self.machine.world.lock().cloud.deposed.push(id);
             self.note(self.journal.resolved(address, None))?;
         }
         self.state.insert(address, key.as_ref(), &provider(), record);
