@@ -234,7 +234,7 @@ impl Sender {
             if inner.sent == inner.end {
                 (inner.records, inner.oldest) = (0, None);
             } else {
-                inner.oldest = Some(Instant::now());
+                (inner.records, inner.oldest) = (1, Some(Instant::now()));
             }
             inner.status = match std::mem::take(&mut inner.status) {
                 Status::Failing => Status::Working,
