@@ -17,13 +17,26 @@ pub(super) struct StoredObject {
     pub workspace: String,
     pub lock: Option<Arc<Keeper>>,
     expected: Mutex<Expected>,
+    /// The names of the segments of journals, until they are read.
+    listed: Mutex<Option<Result<Vec<String>, StoreError>>>,
 }
 
 impl StoredObject {
     /// Creates the object of a workspace whose content was read as `found`.
     pub fn new(backend: RemoteBackend, workspace: &str, lock: Option<Arc<Keeper>>, found: Option<&Snapshot>) -> Self {
         let expected = found.map_or(Expected::Absent, |found| Expected::Version(found.version.clone()));
-        Self { backend, workspace: workspace.to_owned(), lock, expected: Mutex::new(expected) }
+        Self {
+            backend,
+            workspace: workspace.to_owned(),
+            lock,
+            expected: Mutex::new(expected),
+            listed: Mutex::default(),
+        }
+    }
+
+    /// Adds the names of the segments of journals, which were listed together with the state.
+    pub fn with_listed(self, listed: Option<Result<Vec<String>, StoreError>>) -> Self {
+        Self { listed: Mutex::new(listed), ..self }
     }
 
     /// Writes with the expected version. After a failure of the network, nobody knows whether the write was done, so the
@@ -66,7 +79,8 @@ impl StateObject for StoredObject {
         if self.lock.is_none() && self.backend.store().can_lock() {
             return None;
         }
-        let segments = Segments::new(&self.backend, &self.workspace, self.lock.clone())?;
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let segments = Segments::new(&self.backend, &self.workspace, self.lock.clone(), listed)?;
         Some(Arc::new(segments))
     }
 }

@@ -15,7 +15,7 @@ use super::guard::{LockGuard, ReleaseReport, Waiting};
 use super::object::{StoredObject, state_error};
 use crate::error::StoreError;
 use crate::host::Environment;
-use crate::store::HeldLock;
+use crate::store::{HeldLock, Snapshot};
 
 /// The intervals at which a run writes the state, unless `TF_STATE_PERSIST_INTERVAL` sets another one. A store without
 /// journals gets the state more often, because results that it does not have are lost with the machine.
@@ -70,6 +70,9 @@ pub struct OpenedRemote {
     pub opened: Opened,
 }
 
+type ReadState = Result<Option<Snapshot>, StoreError>;
+type ListedJournals = Result<Vec<String>, StoreError>;
+
 impl RemoteBackend {
     /// Opens a workspace: takes the lock, reads the state, and recovers what a killed run has left on this machine.
     ///
@@ -83,11 +86,16 @@ impl RemoteBackend {
             }
             Locking::Off => None,
         };
-        let found = self.read(workspace).map_err(|problem| state_error(&problem))?;
+        // A run that ignores the lock leaves the journals alone.
+        let (found, listed) = match lock.as_ref().is_none_or(|lock| lock.held().is_none()) && self.store().can_lock() {
+            true => (self.read(workspace), None),
+            false => self.read_with_journals(workspace),
+        };
+        let found = found.map_err(|problem| state_error(&problem))?;
         let held = lock.as_ref().and_then(LockGuard::keeper).cloned();
         // A store without locks keeps nobody off, whatever was asked for.
         let access = if held.is_some() { Access::Exclusive } else { Access::Unlocked };
-        let object = StoredObject::new(self.clone(), workspace, held, found.as_ref());
+        let object = StoredObject::new(self.clone(), workspace, held, found.as_ref()).with_listed(listed);
         let paths = StatePaths::of_file(self.journal_file(options.journals, workspace))
             .with_backup(options.backup)
             .encrypted(options.encryption)
@@ -103,6 +111,20 @@ impl RemoteBackend {
         let bytes = found.map(|found| found.bytes);
         let (state, opened) = RemoteState::open(Arc::new(object), bytes, remote)?;
         Ok(OpenedRemote { handle: RemoteHandle { state, lock }, opened })
+    }
+
+    /// Reads a state, and lists its journals at the same time.
+    fn read_with_journals(&self, workspace: &str) -> (ReadState, Option<ListedJournals>) {
+        let store = self.store();
+        self.block_on(async {
+            match store.journals() {
+                Some(journals) => {
+                    let (found, listed) = tokio::join!(store.read(workspace), journals.segments(workspace));
+                    (found, Some(listed))
+                }
+                None => (store.read(workspace).await, None),
+            }
+        })
     }
 
     /// Returns the file that the journal of a workspace belongs to. The location of the state is part of the name, so that

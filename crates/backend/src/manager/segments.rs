@@ -1,7 +1,6 @@
 //! The journals of one workspace in its store, as the state writes and reads them.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use groma_state::{SegmentCreated, SegmentId, SegmentStore, StateError};
 
@@ -18,20 +17,33 @@ pub(super) struct Segments {
     pub workspace: String,
     /// The lock of this run.
     keeper: Option<Arc<Keeper>>,
-    /// Whether the identity of this run may not list the journals. Then it must not write any: nobody would find them.
-    is_unlisted: AtomicBool,
+    /// The names of all segments, where they were listed together with the state.
+    listed: Mutex<Option<Result<Vec<String>, StoreError>>>,
+    /// The refusal to list the journals. Then this run must not write any: nobody would find them.
+    refusal: OnceLock<StoreError>,
 }
 
 impl Segments {
     /// Returns the journals of a workspace; `None` if the store keeps none.
-    pub fn new(backend: &RemoteBackend, workspace: &str, keeper: Option<Arc<Keeper>>) -> Option<Self> {
+    pub fn new(
+        backend: &RemoteBackend,
+        workspace: &str,
+        keeper: Option<Arc<Keeper>>,
+        listed: Option<Result<Vec<String>, StoreError>>,
+    ) -> Option<Self> {
         backend.store().journals()?;
-        let is_unlisted = AtomicBool::new(false);
-        Some(Self { backend: backend.clone(), workspace: workspace.to_owned(), keeper, is_unlisted })
+        let listed = Mutex::new(listed);
+        Some(Self {
+            backend: backend.clone(),
+            workspace: workspace.to_owned(),
+            keeper,
+            listed,
+            refusal: OnceLock::new(),
+        })
     }
 
     fn journals(&self) -> Result<&dyn JournalStore, StoreError> {
-        self.backend.store().journals().ok_or_else(unlisted)
+        self.backend.store().journals().ok_or_else(no_journals)
     }
 
     /// Repeats a request whose repetition changes nothing.
@@ -54,17 +66,21 @@ impl Segments {
     }
 }
 
-fn unlisted() -> StoreError {
+fn no_journals() -> StoreError {
     StoreError::Unsupported { operation: "a journal".to_owned(), advice: String::new() }
 }
 
 impl SegmentStore for Segments {
     fn list(&self) -> Result<Vec<SegmentId>, StateError> {
-        let listed = self.repeated(|journals| self.backend.block_on(journals.segments(&self.workspace)));
+        let listed = match self.listed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // Failures of the network are worth a repetition.
+            Some(listed @ (Ok(_) | Err(StoreError::AccessDenied { .. }))) => listed,
+            _ => self.repeated(|journals| self.backend.block_on(journals.segments(&self.workspace))),
+        };
         let names = match listed {
             // The peers need no such right, so a configuration that works for them works without a shared journal.
-            Err(StoreError::AccessDenied { .. }) => {
-                self.is_unlisted.store(true, Ordering::Relaxed);
+            Err(problem @ StoreError::AccessDenied { .. }) => {
+                self.refusal.get_or_init(|| problem);
                 return Ok(Vec::new());
             }
             names => names.map_err(|problem| state_error(&problem))?,
@@ -79,8 +95,8 @@ impl SegmentStore for Segments {
 
     fn create(&self, id: &SegmentId, bytes: &[u8]) -> Result<SegmentCreated, StateError> {
         let name = id.to_string();
-        if self.is_unlisted.load(Ordering::Relaxed) {
-            return Err(state_error(&unlisted()));
+        if let Some(problem) = self.refusal.get() {
+            return Err(state_error(problem));
         }
         let create = |journals: &dyn JournalStore| {
             match self.backend.block_on(journals.create_segment(&self.workspace, &name, bytes))? {

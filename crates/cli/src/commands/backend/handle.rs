@@ -152,6 +152,14 @@ impl StateHandle {
         }
     }
 
+    /// Returns the reason why the store has no copy of the journal, if it refuses one.
+    pub fn journal_refusal(&self) -> Option<StateError> {
+        match self {
+            Self::Local(_) => None,
+            Self::Remote(handle) => handle.journal_refusal(),
+        }
+    }
+
     /// Whether the journal has every result of the run.
     pub fn is_in_journal(&self) -> bool {
         match self {
