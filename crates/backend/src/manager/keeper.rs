@@ -46,8 +46,11 @@ struct Kept {
     held: HeldLock,
     renewed: SystemTime,
     loss: Option<StoreError>,
-    on_loss: Option<Box<dyn FnOnce(&StoreError) + Send>>,
+    on_loss: Option<LossNotice>,
 }
+
+/// Is called with the reason when the lock is found lost.
+type LossNotice = Box<dyn FnOnce(&StoreError) + Send>;
 
 impl Keeper {
     /// Keeps a lock that was taken at `taken`.
