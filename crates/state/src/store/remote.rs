@@ -16,7 +16,7 @@ use super::reconcile::{Reconciled, Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
 use super::shared_journal::SharedJournal;
 use crate::content::Content;
-use crate::error::StateError;
+use crate::error::{StateError, StateErrorKind};
 use crate::file::{self, Written, write_parts};
 use crate::journal::{Event, Journal, Recovered, RunHeader, SegmentStore};
 use crate::model::State;
@@ -303,7 +303,11 @@ impl RemoteState {
             journal.checkpoint(Content::of(&bytes))?;
             journal.sync()?;
         }
-        self.object.write(&bytes)?;
+        let written = self.object.write(&bytes);
+        if let Some(problem) = written.as_ref().err().filter(|problem| problem.kind == StateErrorKind::Changed) {
+            self.shared.lose(problem);
+        }
+        written?;
         (self.stored, self.serial, self.is_current, self.from_nothing) = (Arc::new(content), state.serial, true, false);
         if let Some(journal) = &self.journal {
             // Without that note the next run compares the stored state with the journal.
@@ -354,7 +358,10 @@ impl RemoteState {
         if let Some(written) = progress.written {
             (self.stored, self.serial, self.is_current, self.from_nothing) = (written, progress.serial, true, false);
         }
-        progress.conflict.map_or(Ok(()), Err)
+        progress.conflict.map_or(Ok(()), |problem| {
+            self.shared.lose(&problem);
+            Err(problem)
+        })
     }
 
     /// Writes what the journal has to the store, where that was left for later because there is no lock.

@@ -239,6 +239,11 @@ impl SharedJournal {
         self.progress.clone()
     }
 
+    /// Sends nothing any more, because another run has written the state.
+    pub fn lose(&self, problem: &StateError) {
+        self.progress.iter().for_each(|progress| progress.stop(problem.clone()));
+    }
+
     /// Deletes all journals of the state, because the state has everything in them.
     pub fn remove(&mut self) {
         let sender = self.stop();
@@ -259,8 +264,10 @@ impl SharedJournal {
     /// Sends the rest of the journal, which stays because of calls in flight.
     pub fn keep(&mut self) {
         let Some(mut sender) = self.stop() else { return };
-        // What is not sent is in the local journal.
-        let _ = sender.send();
+        // A run that has lost its lock leaves its journal on its machine alone. What is not sent is there as well.
+        if sender.progress.stopped().is_none() {
+            let _ = sender.send();
+        }
         self.stale.append(&mut sender.replaced);
         self.stale.extend((1..=sender.segments).map(|number| SegmentId { run: sender.run.clone(), number }));
     }

@@ -52,7 +52,10 @@ impl JournalStore for ConsulStore {
         name: &'a str,
         bytes: &'a [u8],
     ) -> StoreFuture<'a, SegmentCreated> {
-        Box::pin(async move { self.put_segment(&self.segment(workspace, name), bytes).await })
+        Box::pin(async move {
+            self.check_locks(workspace)?;
+            self.put_segment(&self.segment(workspace, name), bytes).await
+        })
     }
 
     fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()> {

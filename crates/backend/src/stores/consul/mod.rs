@@ -181,6 +181,15 @@ impl ConsulStore {
         Ok(())
     }
 
+    /// Checks that this process has lost none of its locks.
+    fn check_locks(&self, workspace: &str) -> Result<(), StoreError> {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        match live.values().find_map(LiveLock::loss_reason) {
+            Some(reason) => Err(StoreError::LockLost { location: self.api.shown(&self.key(workspace)), reason }),
+            None => Ok(()),
+        }
+    }
+
     /// Checks that the session of a lock of this process is still alive.
     fn check_lock(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);

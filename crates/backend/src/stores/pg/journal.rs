@@ -41,6 +41,9 @@ impl PostgresStore {
     async fn put_segment(&self, workspace: &str, segment: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
         let mut session = self.session.lock().await;
         let session = self.connected(&mut session, workspace).await?;
+        if let Some(problem) = &session.lost_lock {
+            return Err(problem.clone());
+        }
         let Some(connection) = &session.connection else { return Err(self.closed()) };
         let statement = format!(
             "INSERT INTO {} (name, segment, data) VALUES ($1, $2, $3) ON CONFLICT (name, segment) DO NOTHING",

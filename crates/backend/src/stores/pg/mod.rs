@@ -62,6 +62,8 @@ struct Session {
     /// Whether schema, table and index exist for certain.
     is_prepared: bool,
     lock: Option<AdvisoryLock>,
+    /// The error about a lock that ended with its connection. No journal is written without it.
+    lost_lock: Option<StoreError>,
 }
 
 fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreError> {
@@ -82,10 +84,12 @@ impl PostgresStore {
         let is_broken = session.connection.as_ref().is_some_and(Connection::is_closed);
         if is_broken && session.lock.take().is_some() {
             session.connection = None;
-            return Err(StoreError::LockLost {
+            let lost = StoreError::LockLost {
                 location: self.shown(workspace),
                 reason: "the connection to the database broke, and the lock ended with it".to_owned(),
-            });
+            };
+            session.lost_lock = Some(lost.clone());
+            return Err(lost);
         }
         if is_broken {
             session.connection = None;
@@ -223,7 +227,7 @@ impl PostgresStore {
         let (held, lock) = AdvisoryLock::take(connection, &self.tables, workspace, info)
             .await
             .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, "lock the state"))?;
-        session.lock = Some(lock);
+        (session.lock, session.lost_lock) = (Some(lock), None);
         Ok(HeldLock { info: LockInfo { path: self.shown(workspace), ..held.info }, id: held.id })
     }
 
