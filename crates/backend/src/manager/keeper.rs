@@ -7,6 +7,7 @@ use groma_state::Replicating;
 use tokio::task::AbortHandle;
 
 use super::backend::RemoteBackend;
+use super::retry::request_pauses;
 use crate::error::StoreError;
 use crate::lock_info::{LockInfo, parse_time, time_text};
 use crate::store::HeldLock;
@@ -112,9 +113,29 @@ impl Keeper {
         }
         let age = self.backend.clock().now().duration_since(renewed).unwrap_or(LEASE);
         if age >= 2 * RENEWAL && self.has_deadline() {
-            self.backend.block_on(self.renew())?;
+            self.confirm(age)?;
         }
         Ok(self.held())
+    }
+
+    /// Renews a lock that was renewed `age` ago. Until its deadline it lasts without an answer of the store.
+    fn confirm(&self, age: Duration) -> Result<(), StoreError> {
+        let mut pauses = request_pauses();
+        loop {
+            match self.backend.block_on(self.renew()) {
+                Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => match pauses.next() {
+                    Some(pause) => self.backend.clock().sleep(pause),
+                    None if age < LEASE => return Ok(()),
+                    None => {
+                        return Err(StoreError::LockLost {
+                            location: self.backend.location(&self.workspace),
+                            reason: format!("its deadline has passed, and it cannot be renewed: {problem}"),
+                        });
+                    }
+                },
+                result => return result,
+            }
+        }
     }
 
     /// Replaces the deadline by a later one.
