@@ -34,11 +34,15 @@ pub(super) enum Base {
 /// Folds `events` into `state` in their order.
 pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded {
     let mut folded = Folded::default();
+    let mut deposed = Vec::new();
     for event in events {
         match event {
             // Nothing else changed the file, so the records apply without comparison.
             Event::Finished(finished) if base == Base::Same => folded.changed |= repeat(state, &finished),
-            Event::Finished(finished) => fold_object(state, &finished, &mut folded),
+            Event::Finished(finished) => {
+                fold_object(state, &finished, &mut folded);
+                deposed.extend(Some(finished.object_address).filter(|(_, key)| key.is_some()));
+            }
             Event::Outputs(outputs, check_results) if base == Base::Same => {
                 folded.changed |= state.outputs != outputs || state.check_results != check_results;
                 state.outputs = outputs;
@@ -46,6 +50,15 @@ pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded 
             }
             // Outputs have no identity to compare by, so those of the newer file win.
             Event::Outputs(..) => {}
+        }
+    }
+    // Only now: a record that deposes an object comes before the one that ends the current object.
+    for (address, key) in deposed {
+        let current = state.object(&address, None).map(|object| object.fingerprint());
+        let kept = state.object(&address, key.as_ref()).map(|object| object.fingerprint());
+        // Another run that asked for the same object found its place free.
+        if kept.is_some() && kept == current {
+            state.remove(&address, key.as_ref());
         }
     }
     folded

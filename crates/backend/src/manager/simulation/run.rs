@@ -324,7 +324,15 @@ impl Acting<'_> {
             self.machine.world.lock().cloud.deposed.push(id);
             self.note(self.journal.resolved(address, None))?;
         }
+        let kept = self.state.get(address).and_then(|found| {
+            let mut kept = found.deposed.iter().filter(|(other, _)| Some(*other) != key.as_ref());
+            kept.find(|(_, kept)| kept.is_same_object(&record)).map(|(key, kept)| (key.clone(), kept.clone()))
+        });
         self.state.insert(address, key.as_ref(), &provider(), record);
+        if let Some((key, kept)) = kept {
+            self.note(self.journal.finished(address, Some(&key), &provider(), Some(&kept), Outcome::Gone))?;
+            self.state.remove(address, Some(&key));
+        }
         Ok(())
     }
 
