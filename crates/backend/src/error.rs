@@ -197,6 +197,21 @@ impl StoreError {
         Diagnostic::error(self.summary(), self.detail())
     }
 
+    /// Returns the error about a lock that this run held and another one holds now, or nobody.
+    pub(crate) fn lost_to(location: String, holder: Option<&LockInfo>) -> Self {
+        let reason = match holder {
+            Some(holder) => format!(
+                "{} holds it now, since {} (operation {}, lock ID {})",
+                holder.who,
+                go_time(&holder.created),
+                holder.operation,
+                holder.id
+            ),
+            None => "somebody has released it".to_owned(),
+        };
+        Self::LockLost { location, reason }
+    }
+
     /// Whether waiting may help: another run holds the lock, and the service says which.
     pub fn is_held_lock(&self) -> bool {
         matches!(self, Self::Locked { holder: Some(holder), .. } if !holder.id.is_empty())

@@ -23,11 +23,12 @@ pub use host::{Environment, Host};
 pub use lock_info::{LockInfo, go_time, new_lock, now_rfc3339};
 pub use manager::{
     ConnectError, LockGuard, OpenOptions, OpenedRemote, ReleaseReport, RemoteBackend, RemoteHandle, Waiting,
-    persist_interval,
+    persist_intervals,
 };
 pub use schema::{
     Argument, ArgumentError, ArgumentKind, BackendSchema, Nesting, Origin, Product, Settings, record_hash,
 };
 pub use store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, WorkspaceSupport, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, SegmentCreated, Snapshot, StateStore, StoreFuture,
+    Version, WorkspaceSupport, Write,
 };

@@ -16,6 +16,7 @@ pub fn new_lock(request: &LockRequest) -> LockInfo {
         version: request.version.clone(),
         created: now_rfc3339(),
         path: String::new(),
+        deadline: String::new(),
     }
 }
 
@@ -33,6 +34,16 @@ fn lock_id() -> String {
 /// Returns the current time in UTC as RFC 3339, with up to nine digits of the fraction and without trailing zeros.
 pub fn now_rfc3339() -> String {
     rfc3339(UtcDateTime::now())
+}
+
+/// Returns a time of the system's clock as RFC 3339.
+pub(crate) fn time_text(moment: SystemTime) -> String {
+    rfc3339(moment.into())
+}
+
+/// Parses a time of a lock info; `None` if the text is not a time.
+pub(crate) fn parse_time(text: &str) -> Option<SystemTime> {
+    OffsetDateTime::parse(text, &Rfc3339).ok().map(SystemTime::from)
 }
 
 fn rfc3339(moment: UtcDateTime) -> String {
@@ -65,8 +76,8 @@ mod tests {
         let expected = r#"{"ID":"a","Operation":"OperationTypeApply","Info":"","Who":"me@host","Version":"1.15.5","Created":"2026-11-28T00:51:41.3Z","Path":""}"#;
         assert_eq!(json, expected);
         // Records of other versions may have fewer or more fields.
-        let partial: LockInfo = serde_json::from_str(r#"{"ID":"b","Deadline":"x"}"#).unwrap();
-        assert_eq!(partial.id, "b");
+        let partial: LockInfo = serde_json::from_str(r#"{"ID":"b","Deadline":"x","Other":1}"#).unwrap();
+        assert_eq!((&*partial.id, &*partial.deadline), ("b", "x"));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::pin::Pin;
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 
+pub use groma_state::SegmentCreated;
+
 /// The workspace that always exists.
 pub const DEFAULT_WORKSPACE: &str = "default";
 
@@ -62,6 +64,65 @@ pub trait StateStore: Send + Sync {
     ///
     /// Returns [`StoreError::LockIdMismatch`] if the lock has another ID, and [`StoreError::NotLocked`] if the state is not locked.
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()>;
+
+    /// Returns the operation on locks with a deadline; `None` if the store cannot replace a lock under a condition, or if
+    /// its locks end with the session that holds them.
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        None
+    }
+
+    /// Returns the journals that the store keeps beside its states; `None` if it cannot keep any.
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        None
+    }
+}
+
+/// Locks whose records can be replaced under a condition: so a run renews its deadline, and takes over a lock that has
+/// ended.
+pub trait LeaseStore: Send + Sync {
+    /// Replaces the record of a lock by one with `info`, if the stored record is still `stored`.
+    ///
+    /// Returns [`StoreError::LockLost`] if another record is stored, or none. Repeating a replacement whose answer was lost
+    /// succeeds.
+    fn replace_lock<'a>(
+        &'a self,
+        workspace: &'a str,
+        stored: &'a HeldLock,
+        info: &'a LockInfo,
+    ) -> StoreFuture<'a, HeldLock>;
+}
+
+/// Journals beside the states of a store, in segments that are created once and never changed.
+///
+/// A segment is named `RUN/NUMBER`. Terraform and OpenTofu ignore its object. The contents are opaque to the store: they are
+/// sealed if the state is.
+pub trait JournalStore: Send + Sync {
+    /// Lists the names of all segments of a workspace, in no particular order.
+    fn segments<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<String>>;
+
+    /// Reads a segment; `None` if it does not exist.
+    fn read_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>>;
+
+    /// Creates a segment, unless there is one of this name, whatever its content is.
+    fn create_segment<'a>(
+        &'a self,
+        workspace: &'a str,
+        name: &'a str,
+        bytes: &'a [u8],
+    ) -> StoreFuture<'a, SegmentCreated>;
+
+    /// Deletes a segment. A missing one is not an error.
+    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()>;
+
+    /// Returns the largest number of bytes in a segment.
+    fn longest_segment(&self) -> usize {
+        4 << 20
+    }
+}
+
+/// The folder of a state's journals, beside its object.
+pub(crate) fn journal_folder(object: &str) -> String {
+    format!("{object}.groma-journal/")
 }
 
 /// The workspaces that a store can have.

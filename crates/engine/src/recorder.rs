@@ -1,8 +1,13 @@
 //! Durable records of results, before anything depends on them.
 
+use std::pin::Pin;
+
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
 use groma_state::{Begin, DeposedKey, Journal, ObjectRecord, Outcome};
+
+/// The wait until records outlive the machine of the run.
+pub type Durability<'a> = Pin<Box<dyn Future<Output = Result<(), Diagnostic>> + Send + 'a>>;
 
 /// Takes down what a run is about to do and what came of it, so that a killed run loses nothing.
 pub trait Recorder: Send + Sync {
@@ -12,6 +17,15 @@ pub trait Recorder: Send + Sync {
     ///
     /// It cannot be written down; the provider must not be asked.
     fn begin(&self, begin: &Begin) -> Result<(), Diagnostic>;
+
+    /// Waits until everything recorded so far outlives the machine of the run, if the state is shared by several.
+    ///
+    /// # Errors
+    ///
+    /// Another run has taken over the state; the provider must not be asked.
+    fn durable(&self) -> Durability<'_> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Records the new object at an address; `before` is the former one.
     ///
@@ -38,6 +52,11 @@ pub trait Recorder: Send + Sync {
 impl Recorder for Journal {
     fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
         Journal::begin(self, begin).map_err(|problem| problem.into())
+    }
+
+    fn durable(&self) -> Durability<'_> {
+        let durable = Journal::durable(self);
+        Box::pin(async move { durable.await.map_err(Diagnostic::from) })
     }
 
     fn finished(

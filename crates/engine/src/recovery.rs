@@ -74,7 +74,19 @@ impl Recovery {
                 if let Err(problem) = noted {
                     diagnostics.push(problem);
                 }
+                // Another run that has asked for the object may have kept it as a deposed one. It is there once.
+                let kept = state.get(&begin.address).and_then(|found| {
+                    let mut kept = found.deposed.iter().filter(|(key, _)| Some(*key) != deposed);
+                    kept.find(|(_, kept)| kept.is_same_object(&record))
+                        .map(|(key, kept)| (key.clone(), Arc::clone(kept)))
+                });
                 state.insert(&begin.address, deposed, &begin.provider, record);
+                if let Some((key, kept)) = kept {
+                    let gone = groma_state::Outcome::Gone;
+                    let noted = self.recorder.finished(&begin.address, Some(&key), &begin.provider, Some(&kept), gone);
+                    diagnostics.extend(noted.err());
+                    state.remove(&begin.address, Some(&key));
+                }
             }
             Err(problem) => {
                 diagnostics.push(record::unrecordable(&begin.address, &problem));

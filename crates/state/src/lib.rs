@@ -19,13 +19,15 @@ mod window;
 
 pub use dependencies::{AddressTable, Dependencies, OrderedAddresses, text_order};
 pub use error::{StateError, StateErrorKind};
-pub use journal::{Begin, CreateRequest, Journal, Operation, Outcome};
+pub use journal::{
+    Begin, CreateRequest, Durable, Journal, Operation, Outcome, SegmentCreated, SegmentId, SegmentStore,
+};
 pub use model::{
     CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry, State,
 };
 pub use object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 pub use store::{
-    Access, Backup, DamagedJournal, ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, RemoteOptions,
-    RemoteState, Saved, StateObject, StatePaths, claim_backup, read_sealed, sealed_state, write_errored,
-    write_errored_in_shared, write_whole,
+    Access, Backup, DamagedJournal, ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened,
+    PersistIntervals, RemoteOptions, RemoteState, Replicating, Saved, StateObject, StatePaths, claim_backup,
+    read_sealed, sealed_state, write_errored, write_errored_in_shared, write_whole,
 };

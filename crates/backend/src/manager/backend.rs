@@ -3,8 +3,10 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use groma_state::Replicating;
 use groma_value::Value;
 use thiserror::Error;
+use tokio::task::AbortHandle;
 
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
@@ -12,6 +14,7 @@ use crate::host::Host;
 use crate::schema::ArgumentError;
 use crate::store::{DEFAULT_WORKSPACE, HeldLock, Snapshot, StateStore, StoreFuture, WorkspaceSupport};
 
+use super::clock::{Clock, SystemClock};
 use super::runtime::StoreRuntime;
 
 /// A remote backend with its configuration.
@@ -24,6 +27,8 @@ pub struct RemoteBackend {
     config: Value,
     store: Arc<dyn StateStore>,
     runtime: StoreRuntime,
+    clock: Arc<dyn Clock>,
+    replicating: Replicating,
 }
 
 /// The failure to create a store from its configuration.
@@ -60,13 +65,34 @@ impl RemoteBackend {
             let _entered = runtime.handle().enter();
             (ty.open)(&settings, host)?
         };
-        Ok(Self { ty, config, store, runtime })
+        Ok(Self { ty, config, store, runtime, clock: Arc::new(SystemClock), replicating: Replicating::Background })
     }
 
     /// Replaces the store.
     #[cfg(test)]
     pub(super) fn over(self, store: Arc<dyn StateStore>) -> Self {
         Self { store, ..self }
+    }
+
+    /// Replaces the clock, and leaves the work of background threads to the caller.
+    #[cfg(test)]
+    pub(super) fn simulated(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, replicating: Replicating::Caller, ..self }
+    }
+
+    /// Returns whether background threads work for the run.
+    pub(super) fn replicating(&self) -> Replicating {
+        self.replicating
+    }
+
+    /// Returns the clock of the run.
+    pub(super) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// Runs an operation in the background.
+    pub(super) fn spawn(&self, operation: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        self.runtime.handle().spawn(operation).abort_handle()
     }
 
     /// Returns the backend type.

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use groma_state::LockRequest;
 
 use super::backend::RemoteBackend;
+use super::keeper::{self, Keeper};
 use super::retry::{lock_pauses, request_pauses};
 use crate::error::StoreError;
-use crate::lock_info::new_lock;
+use crate::lock_info::{LockInfo, new_lock};
 use crate::store::HeldLock;
 
 /// The time after which the user is informed that the store is slow.
@@ -34,7 +35,7 @@ pub type ReleaseReport = Arc<dyn Fn(&StoreError, &HeldLock) + Send + Sync>;
 pub struct LockGuard {
     backend: RemoteBackend,
     workspace: String,
-    held: Option<HeldLock>,
+    keeper: Option<Arc<Keeper>>,
     report: ReleaseReport,
 }
 
@@ -54,7 +55,7 @@ impl RemoteBackend {
         waiting: &dyn Waiting,
         report: ReleaseReport,
     ) -> Result<LockGuard, StoreError> {
-        let guard = |held| LockGuard { backend: self.clone(), workspace: workspace.to_owned(), held, report };
+        let guard = |keeper| LockGuard { backend: self.clone(), workspace: workspace.to_owned(), keeper, report };
         if !self.store().can_lock() {
             return Ok(guard(None));
         }
@@ -62,7 +63,11 @@ impl RemoteBackend {
         let mut pauses = lock_pauses();
         let mut notice = SlowNotice { waiting, is_given: false };
         loop {
-            let info = new_lock(request);
+            let mut info = new_lock(request);
+            let taken = self.clock().now();
+            if self.store().leases().is_some() {
+                info.deadline = keeper::deadline(taken);
+            }
             let attempt = self.block_on(async {
                 let attempt = self.store().lock(workspace, &info);
                 tokio::pin!(attempt);
@@ -74,8 +79,18 @@ impl RemoteBackend {
                 notice.give();
                 attempt.await
             });
+            let attempt = match attempt {
+                Err(StoreError::Locked { holder: Some(holder), reason }) => {
+                    self.take_over(workspace, *holder, reason, &info)
+                }
+                attempt => attempt,
+            };
             let problem = match attempt {
-                Ok(held) => return Ok(guard(Some(held))),
+                Ok(held) => {
+                    let keeper = Arc::new(Keeper::new(self, workspace, held, taken));
+                    keeper.keep();
+                    return Ok(guard(Some(keeper)));
+                }
                 Err(problem) if problem.is_held_lock() => problem,
                 Err(problem) => return Err(problem),
             };
@@ -89,6 +104,27 @@ impl RemoteBackend {
                 }
                 std::thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
             }
+        }
+    }
+}
+
+impl RemoteBackend {
+    /// Takes the lock of a run whose deadline has passed. Of several runs that try so, one succeeds.
+    fn take_over(
+        &self,
+        workspace: &str,
+        holder: LockInfo,
+        reason: String,
+        info: &LockInfo,
+    ) -> Result<HeldLock, StoreError> {
+        let is_over = keeper::is_over(&holder, self.clock().now());
+        let locked = |holder| StoreError::Locked { holder: Some(Box::new(holder)), reason };
+        let Some(leases) = self.store().leases().filter(|_| is_over) else { return Err(locked(holder)) };
+        let stored = HeldLock { id: holder.id.clone(), info: holder };
+        match self.block_on(leases.replace_lock(workspace, &stored, info)) {
+            // Another run was faster, or the holder has renewed its lock after all.
+            Err(StoreError::LockLost { .. }) => Err(locked(stored.info)),
+            taken => taken,
         }
     }
 }
@@ -109,13 +145,21 @@ impl SlowNotice<'_> {
 
 impl LockGuard {
     /// Returns the lock; `None` in a store without locks.
-    pub fn held(&self) -> Option<&HeldLock> {
-        self.held.as_ref()
+    pub fn held(&self) -> Option<HeldLock> {
+        self.keeper.as_ref().map(|keeper| keeper.held())
+    }
+
+    /// Returns the keeper of the lock.
+    pub(super) fn keeper(&self) -> Option<&Arc<Keeper>> {
+        self.keeper.as_ref()
     }
 
     /// Forgets the lock without releasing it, because it was deleted with its workspace.
     pub fn forget(mut self) {
-        self.held = None;
+        if let Some(keeper) = self.keeper.take() {
+            // Whether it was lost matters no more.
+            let _ = keeper.end();
+        }
     }
 
     /// Releases the lock. Failures of the network are repeated, because a lock that stays blocks everybody.
@@ -125,7 +169,7 @@ impl LockGuard {
         loop {
             match self.backend.force_unlock(&self.workspace, &held.id) {
                 Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => match pauses.next() {
-                    Some(pause) => std::thread::sleep(pause),
+                    Some(pause) => self.backend.clock().sleep(pause),
                     None => return Err(problem),
                 },
                 // The answer of the attempt before was lost, not its effect.
@@ -139,9 +183,11 @@ impl LockGuard {
 
 impl Drop for LockGuard {
     fn drop(&mut self) {
-        let Some(held) = self.held.take() else { return };
-        if let Err(problem) = self.release(&held) {
-            (self.report)(&problem, &held);
+        let Some(keeper) = self.keeper.take() else { return };
+        let released = keeper.end().and_then(|held| self.release(&held));
+        // A lost lock was reported by what failed for it, and there is nothing to release.
+        if let Err(problem) = released.or_else(|problem| if keeper.is_lost() { Ok(()) } else { Err(problem) }) {
+            (self.report)(&problem, &keeper.held());
         }
     }
 }

@@ -4,15 +4,20 @@
 //! on which stores renew sessions and drive connections while the command computes.
 
 mod backend;
+mod clock;
 mod guard;
+mod keeper;
 mod object;
 mod open;
 mod retry;
 mod runtime;
+mod segments;
 
 pub use backend::{ConnectError, RemoteBackend};
 pub use guard::{LockGuard, ReleaseReport, Waiting};
-pub use open::{OpenOptions, OpenedRemote, RemoteHandle, persist_interval};
+pub use open::{OpenOptions, OpenedRemote, RemoteHandle, persist_intervals};
 
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;

@@ -1,27 +1,42 @@
 //! The stored object of one workspace, as the state manager writes it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use groma_state::{StateError, StateErrorKind, StateObject};
+use groma_state::{SegmentStore, StateError, StateErrorKind, StateObject};
 
 use super::backend::RemoteBackend;
+use super::keeper::Keeper;
 use super::retry::request_pauses;
+use super::segments::Segments;
 use crate::error::StoreError;
-use crate::store::{Expected, HeldLock, Snapshot, Version, Write};
+use crate::store::{Expected, Snapshot, Version, Write};
 
 /// A workspace's object with the version that the next write replaces.
 pub(super) struct StoredObject {
     pub backend: RemoteBackend,
     pub workspace: String,
-    pub lock: Option<HeldLock>,
+    pub lock: Option<Arc<Keeper>>,
     expected: Mutex<Expected>,
+    /// The names of the segments of journals, until they are read.
+    listed: Mutex<Option<Result<Vec<String>, StoreError>>>,
 }
 
 impl StoredObject {
     /// Creates the object of a workspace whose content was read as `found`.
-    pub fn new(backend: RemoteBackend, workspace: &str, lock: Option<HeldLock>, found: Option<&Snapshot>) -> Self {
+    pub fn new(backend: RemoteBackend, workspace: &str, lock: Option<Arc<Keeper>>, found: Option<&Snapshot>) -> Self {
         let expected = found.map_or(Expected::Absent, |found| Expected::Version(found.version.clone()));
-        Self { backend, workspace: workspace.to_owned(), lock, expected: Mutex::new(expected) }
+        Self {
+            backend,
+            workspace: workspace.to_owned(),
+            lock,
+            expected: Mutex::new(expected),
+            listed: Mutex::default(),
+        }
+    }
+
+    /// Adds the names of the segments of journals, which were listed together with the state.
+    pub fn with_listed(self, listed: Option<Result<Vec<String>, StoreError>>) -> Self {
+        Self { listed: Mutex::new(listed), ..self }
     }
 
     /// Writes with the expected version. After a failure of the network, nobody knows whether the write was done, so the
@@ -30,13 +45,14 @@ impl StoredObject {
         let mut pauses = request_pauses();
         let store = self.backend.store();
         loop {
-            let write = Write { bytes, expected: expected.clone(), lock: self.lock.as_ref() };
+            let lock = self.lock.as_ref().map(|keeper| keeper.check()).transpose()?;
+            let write = Write { bytes, expected: expected.clone(), lock: lock.as_ref() };
             let problem = match self.backend.block_on(store.write(&self.workspace, write)) {
                 Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => problem,
                 result => return result,
             };
             let Some(pause) = pauses.next() else { return Err(problem) };
-            std::thread::sleep(pause);
+            self.backend.clock().sleep(pause);
             match self.backend.read(&self.workspace) {
                 Ok(Some(found)) if found.bytes == bytes => return Ok(found.version),
                 Ok(_) | Err(StoreError::Network { .. } | StoreError::Service { .. }) => {}
@@ -57,6 +73,16 @@ impl StateObject for StoredObject {
         *expected = Expected::Version(version);
         Ok(())
     }
+
+    fn journal(&self) -> Option<Arc<dyn SegmentStore>> {
+        // A run that ignores the lock must not close the journal of the run that holds it.
+        if self.lock.is_none() && self.backend.store().can_lock() {
+            return None;
+        }
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let segments = Segments::new(&self.backend, &self.workspace, self.lock.clone(), listed)?;
+        Some(Arc::new(segments))
+    }
 }
 
 /// Returns a failure of a store as an error of the state.
@@ -66,6 +92,9 @@ pub(super) fn state_error(problem: &StoreError) -> StateError {
         StoreError::Locked { .. } => StateErrorKind::Locked,
         StoreError::AccessDenied { .. } | StoreError::Unauthenticated { .. } => StateErrorKind::Denied,
         StoreError::InvalidData { .. } => StateErrorKind::Malformed,
+        StoreError::Unsupported { .. } | StoreError::NotFound { .. } | StoreError::TooLarge { .. } => {
+            StateErrorKind::Unsupported
+        }
         _ => StateErrorKind::Io,
     };
     StateError::of_store(kind, problem.summary(), problem.detail())

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use groma_encryption::Encryption;
 use groma_state::{
-    Access, Backup, DamagedJournal, Journal, Locking, Opened, RemoteOptions, RemoteState, Saved, State, StateError,
-    StatePaths,
+    Access, Backup, DamagedJournal, Journal, Locking, Opened, PersistIntervals, RemoteOptions, RemoteState,
+    Replicating, Saved, State, StateError, StatePaths,
 };
 
 use super::backend::RemoteBackend;
@@ -15,16 +15,22 @@ use super::guard::{LockGuard, ReleaseReport, Waiting};
 use super::object::{StoredObject, state_error};
 use crate::error::StoreError;
 use crate::host::Environment;
-use crate::store::HeldLock;
+use crate::store::{HeldLock, Snapshot};
 
-/// The interval at which a run writes the state, unless `TF_STATE_PERSIST_INTERVAL` sets another one.
-const PERSIST_INTERVAL: Duration = Duration::from_secs(20);
+/// The intervals at which a run writes the state, unless `TF_STATE_PERSIST_INTERVAL` sets another one. A store without
+/// journals gets the state more often, because results that it does not have are lost with the machine.
+const PERSIST_INTERVALS: PersistIntervals =
+    PersistIntervals { with_journal: Duration::from_secs(20), without_journal: Duration::from_secs(3) };
 
-/// Returns the interval at which a run writes the state: 20 seconds, or `TF_STATE_PERSIST_INTERVAL` in seconds. A value
-/// that is not a whole number is ignored; a shorter interval than OpenTofu's minimum of 20 is allowed.
-pub fn persist_interval(environment: &Environment) -> Duration {
+/// Returns the intervals at which a run writes the state: 20 seconds, or 3 without a journal in the store, or
+/// `TF_STATE_PERSIST_INTERVAL` in seconds. A value that is not a whole number is ignored; a shorter interval than
+/// OpenTofu's minimum of 20 is allowed.
+pub fn persist_intervals(environment: &Environment) -> PersistIntervals {
     let set = environment.get("TF_STATE_PERSIST_INTERVAL").and_then(|text| text.trim().parse().ok());
-    set.map_or(PERSIST_INTERVAL, |seconds: u64| Duration::from_secs(seconds.max(1)))
+    set.map_or(PERSIST_INTERVALS, |seconds: u64| {
+        let interval = Duration::from_secs(seconds.max(1));
+        PersistIntervals { with_journal: interval, without_journal: interval }
+    })
 }
 
 /// The settings of opening a workspace.
@@ -45,8 +51,8 @@ pub struct OpenOptions<'a> {
     pub journals: &'a Path,
     /// The version of Terraform that written states name.
     pub terraform_version: &'a str,
-    /// The interval at which a run writes the state.
-    pub persist_interval: Duration,
+    /// The intervals at which a run writes the state.
+    pub persist_intervals: PersistIntervals,
 }
 
 /// An open workspace: its state with its lock.
@@ -64,6 +70,9 @@ pub struct OpenedRemote {
     pub opened: Opened,
 }
 
+type ReadState = Result<Option<Snapshot>, StoreError>;
+type ListedJournals = Result<Vec<String>, StoreError>;
+
 impl RemoteBackend {
     /// Opens a workspace: takes the lock, reads the state, and recovers what a killed run has left on this machine.
     ///
@@ -77,11 +86,16 @@ impl RemoteBackend {
             }
             Locking::Off => None,
         };
-        let found = self.read(workspace).map_err(|problem| state_error(&problem))?;
-        let held = lock.as_ref().and_then(LockGuard::held).cloned();
+        // A run that ignores the lock leaves the journals alone.
+        let (found, listed) = match lock.as_ref().is_none_or(|lock| lock.held().is_none()) && self.store().can_lock() {
+            true => (self.read(workspace), None),
+            false => self.read_with_journals(workspace),
+        };
+        let found = found.map_err(|problem| state_error(&problem))?;
+        let held = lock.as_ref().and_then(LockGuard::keeper).cloned();
         // A store without locks keeps nobody off, whatever was asked for.
         let access = if held.is_some() { Access::Exclusive } else { Access::Unlocked };
-        let object = StoredObject::new(self.clone(), workspace, held, found.as_ref());
+        let object = StoredObject::new(self.clone(), workspace, held, found.as_ref()).with_listed(listed);
         let paths = StatePaths::of_file(self.journal_file(options.journals, workspace))
             .with_backup(options.backup)
             .encrypted(options.encryption)
@@ -90,11 +104,27 @@ impl RemoteBackend {
             paths,
             terraform_version: options.terraform_version.to_owned(),
             access,
-            persist_interval: Some(options.persist_interval),
+            persist_intervals: Some(options.persist_intervals)
+                .filter(|_| self.replicating() == Replicating::Background),
+            replicating: self.replicating(),
         };
         let bytes = found.map(|found| found.bytes);
         let (state, opened) = RemoteState::open(Arc::new(object), bytes, remote)?;
         Ok(OpenedRemote { handle: RemoteHandle { state, lock }, opened })
+    }
+
+    /// Reads a state, and lists its journals at the same time.
+    fn read_with_journals(&self, workspace: &str) -> (ReadState, Option<ListedJournals>) {
+        let store = self.store();
+        self.block_on(async {
+            match store.journals() {
+                Some(journals) => {
+                    let (found, listed) = tokio::join!(store.read(workspace), journals.segments(workspace));
+                    (found, Some(listed))
+                }
+                None => (store.read(workspace).await, None),
+            }
+        })
     }
 
     /// Returns the file that the journal of a workspace belongs to. The location of the state is part of the name, so that
@@ -122,7 +152,7 @@ impl RemoteHandle {
     }
 
     /// Returns the lock that this run holds.
-    pub fn held(&self) -> Option<&HeldLock> {
+    pub fn held(&self) -> Option<HeldLock> {
         self.lock.as_ref().and_then(LockGuard::held)
     }
 
@@ -131,7 +161,12 @@ impl RemoteHandle {
     /// # Errors
     /// The journal cannot be written.
     pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
-        self.state.begin_run(state)
+        let journal = self.state.begin_run(state)?;
+        if let Some(keeper) = self.lock.as_ref().and_then(LockGuard::keeper) {
+            let stopped = journal.clone();
+            keeper.on_loss(move |problem| stopped.stop(state_error(problem)));
+        }
+        Ok(journal)
     }
 
     /// Writes the state, and retires the journal.
@@ -158,6 +193,29 @@ impl RemoteHandle {
         self.state.catch_up(state)
     }
 
+    /// Copies the journal to the store now.
+    #[cfg(test)]
+    pub(super) fn replicate(&mut self) {
+        self.state.replicate();
+    }
+
+    /// Whether the store does not have everything in the journal.
+    #[cfg(test)]
+    pub(super) fn is_journal_behind(&self) -> bool {
+        self.state.is_journal_behind()
+    }
+
+    /// Returns the keeper of this run's lock.
+    #[cfg(test)]
+    pub(super) fn keeper(&self) -> Option<&Arc<super::keeper::Keeper>> {
+        self.lock.as_ref().and_then(LockGuard::keeper)
+    }
+
+    /// Returns the reason why the store has no copy of the journal, if it refuses one.
+    pub fn journal_refusal(&self) -> Option<StateError> {
+        self.state.journal_refusal()
+    }
+
     /// Whether the journal has every result of the run.
     pub fn is_in_journal(&self) -> bool {
         self.state.is_in_journal()
@@ -170,6 +228,6 @@ impl RemoteHandle {
     pub fn delete(self, backend: &RemoteBackend, workspace: &str) -> Result<(), StoreError> {
         let Self { state, lock } = self;
         drop(state);
-        backend.delete_workspace(workspace, lock.as_ref().and_then(LockGuard::held))
+        backend.delete_workspace(workspace, lock.as_ref().and_then(LockGuard::held).as_ref())
     }
 }

@@ -10,7 +10,10 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::{Argument, BackendSchema, Settings};
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, SegmentCreated, Snapshot, StateStore, StoreFuture,
+    Version, Write,
+};
 
 pub(crate) const TYPE: BackendType = BackendType { name: "inmem", schema, open };
 
@@ -28,6 +31,7 @@ struct Workspace {
     bytes: Option<Vec<u8>>,
     writes: u64,
     lock: Option<LockInfo>,
+    segments: BTreeMap<String, Vec<u8>>,
 }
 
 impl Workspace {
@@ -121,5 +125,63 @@ impl StateStore for InMemory {
                 Ok(())
             }
         })
+    }
+
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+}
+
+impl LeaseStore for InMemory {
+    fn replace_lock<'a>(
+        &'a self,
+        workspace: &'a str,
+        stored: &'a HeldLock,
+        info: &'a LockInfo,
+    ) -> StoreFuture<'a, HeldLock> {
+        let mut workspaces = workspaces();
+        let lock = &mut workspaces.entry(workspace.to_owned()).or_default().lock;
+        if lock.as_ref() != Some(&stored.info) {
+            return ready(Err(StoreError::lost_to(self.location(workspace), lock.as_ref())));
+        }
+        *lock = Some(info.clone());
+        ready(Ok(HeldLock { id: info.id.clone(), info: info.clone() }))
+    }
+}
+
+impl JournalStore for InMemory {
+    fn segments<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<String>> {
+        let found = workspaces().get(workspace).map(|found| found.segments.keys().cloned().collect());
+        ready(Ok(found.unwrap_or_default()))
+    }
+
+    fn read_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
+        ready(Ok(workspaces().get(workspace).and_then(|found| found.segments.get(name).cloned())))
+    }
+
+    fn create_segment<'a>(
+        &'a self,
+        workspace: &'a str,
+        name: &'a str,
+        bytes: &'a [u8],
+    ) -> StoreFuture<'a, SegmentCreated> {
+        let mut workspaces = workspaces();
+        let segments = &mut workspaces.entry(workspace.to_owned()).or_default().segments;
+        if segments.contains_key(name) {
+            return ready(Ok(SegmentCreated::Exists));
+        }
+        segments.insert(name.to_owned(), bytes.to_vec());
+        ready(Ok(SegmentCreated::Yes))
+    }
+
+    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()> {
+        if let Some(found) = workspaces().get_mut(workspace) {
+            found.segments.remove(name);
+        }
+        ready(Ok(()))
     }
 }

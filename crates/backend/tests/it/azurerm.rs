@@ -84,6 +84,7 @@ fn states_and_locks_keep_the_contract() {
     make_container(port, "contract");
     let store = open(port, "contract", &[]).unwrap();
     keeps_the_contract(&store);
+    store::keeps_journals(&store);
     has_one_winner(&store, "default");
     has_one_winner(&store, "red");
 }

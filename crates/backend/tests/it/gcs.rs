@@ -64,6 +64,8 @@ fn states_and_locks_keep_the_contract() {
     make_bucket(port, "contract");
     let store = open(port, "contract", &[]).unwrap();
     keeps_the_contract(&store);
+    store::keeps_journals(&store);
+    store::exchanges_locks(&store, "green");
     assert_eq!(store.workspaces().unwrap(), ["default"]);
     has_one_winner(&store, "default");
 }

@@ -166,6 +166,8 @@ fn states_and_locks_keep_the_contract() {
     let double = Double::start();
     let store = double.open(&[]).unwrap();
     keeps_the_contract(&store);
+    store::keeps_journals(&store);
+    store::exchanges_locks(&store, "green");
     has_one_winner(&store, "default");
     has_one_winner(&store, "red");
     let held = store.lock("red").unwrap();

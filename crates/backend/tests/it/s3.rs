@@ -127,6 +127,8 @@ fn states_and_locks_keep_the_contract_with_every_kind_of_lock() {
         let store = open(&moto, bucket, &arguments);
         assert!(store.0.can_lock());
         keeps_the_contract(&store);
+        store::keeps_journals(&store);
+        store::exchanges_locks(&store, "green");
         let proxy = Proxy::start(moto.port);
         let racing = Store::open("s3", &block(proxy.port, bucket, &arguments), &[]).unwrap();
         for workspace in ["default", "red"] {

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::sync::{Arc, LazyLock};
 
 use groma_backend::{
-    Environment, Expected, HeldLock, Host, LockInfo, Snapshot, StateStore, StoreError, Version, Write, new_lock,
-    registry,
+    Environment, Expected, HeldLock, Host, LockInfo, SegmentCreated, Snapshot, StateStore, StoreError, Version, Write,
+    new_lock, registry,
 };
 use groma_state::LockRequest;
 use groma_value::Value;
@@ -128,6 +128,62 @@ pub fn keeps_the_contract(store: &Store) {
     assert!(!store.workspaces().unwrap().contains(&"blue".to_owned()));
     assert_eq!(store.read("blue").unwrap(), None);
     store.delete("blue", None).unwrap();
+}
+
+/// Checks the contract of journals: segments are created once, belong to their workspace, and are no workspaces.
+pub fn keeps_journals(store: &Store) {
+    let journals = store.0.journals().expect("the store keeps journals");
+    let before = store.workspaces().unwrap();
+    let (first, second) = ("11111111-aaaa/00000001", "11111111-aaaa/00000002");
+    for workspace in ["default", "green"] {
+        assert_eq!(store.block_on(journals.segments(workspace)).unwrap(), Vec::<String>::new());
+        assert_eq!(store.block_on(journals.read_segment(workspace, first)).unwrap(), None);
+        for name in [first, second] {
+            let bytes = format!("\0\u{1}{workspace} {name}");
+            let created = store.block_on(journals.create_segment(workspace, name, bytes.as_bytes()));
+            assert_eq!(created.unwrap(), SegmentCreated::Yes);
+            let again = store.block_on(journals.create_segment(workspace, name, b"other"));
+            assert_eq!(again.unwrap(), SegmentCreated::Exists);
+            let found = store.block_on(journals.read_segment(workspace, name)).unwrap();
+            assert_eq!(found.as_deref(), Some(bytes.as_bytes()));
+        }
+    }
+    assert_eq!(store.workspaces().unwrap(), before, "journals are no workspaces");
+    for workspace in ["default", "green"] {
+        let mut names = store.block_on(journals.segments(workspace)).unwrap();
+        names.sort();
+        assert_eq!(names, [first, second]);
+        for name in [first, second, second] {
+            store.block_on(journals.delete_segment(workspace, name)).unwrap();
+        }
+        assert_eq!(store.block_on(journals.segments(workspace)).unwrap(), Vec::<String>::new());
+    }
+}
+
+/// Checks locks with deadlines: the holder renews its record, one of several runs takes it over, and the former holder
+/// learns that.
+pub fn exchanges_locks(store: &Store, workspace: &str) {
+    let leases = store.0.leases().expect("locks of the store have deadlines");
+    let replace = |stored: &HeldLock, info: &LockInfo| store.block_on(leases.replace_lock(workspace, stored, info));
+    let at = |info: LockInfo, deadline: &str| LockInfo { deadline: deadline.to_owned(), ..info };
+    let first = at(info(), "2026-01-01T00:00:00Z");
+    let held = store.block_on(store.0.lock(workspace, &first)).unwrap();
+    let renewed = replace(&held, &at(held.info.clone(), "2026-01-01T00:01:00Z")).unwrap();
+    let stale = replace(&held, &at(held.info.clone(), "2026-01-01T00:02:00Z"));
+    assert!(matches!(stale, Err(StoreError::LockLost { .. })), "{stale:?}");
+    let Err(StoreError::Locked { holder: Some(seen), .. }) = store.lock(workspace) else { panic!("not locked") };
+    assert_eq!(seen.deadline, "2026-01-01T00:01:00Z");
+    let seen = HeldLock { id: seen.id.clone(), info: *seen };
+    let mut taken = race(6, |_| replace(&seen, &at(info(), "2026-01-01T01:00:00Z"))).into_iter().filter_map(Result::ok);
+    let (winner, other) = (taken.next().expect("nobody takes the lock over"), taken.next());
+    assert_eq!(other, None, "two runs take the lock over");
+    let lost = replace(&renewed, &at(renewed.info.clone(), "2026-01-01T00:03:00Z"));
+    let Err(StoreError::LockLost { reason, .. }) = lost else { panic!("{lost:?}") };
+    // Stores whose condition was refused at the last moment cannot name the holder.
+    assert!(reason.contains("tester@here") || reason.contains("released"), "{reason}");
+    store.unlock(workspace, &winner.id).unwrap();
+    let free = replace(&winner, &at(info(), "2026-01-01T02:00:00Z"));
+    assert!(matches!(free, Err(StoreError::LockLost { .. })), "{free:?}");
 }
 
 fn excludes_others(store: &Store, workspace: &str, held: &HeldLock) {

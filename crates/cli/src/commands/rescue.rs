@@ -14,7 +14,18 @@ use crate::views::json::Message;
 ///
 /// Every command that changes the state after provider calls saves it here: these results are stored nowhere else.
 pub(super) fn save(context: &Context, store: &mut StateHandle, state: &mut State, problems: &mut Diagnostics) {
-    let Err(problem) = store.save(state) else { return };
+    let saved = store.save(state);
+    if let Some(refusal) = store.journal_refusal() {
+        problems.push(Diagnostic::warning(
+            "Journal not kept in the state storage",
+            format!(
+                "The results of this run were recorded on this machine only until the state was written. They would have been lost with \
+                 the machine, because the state storage does not accept the journal:\n{}: {}",
+                refusal.summary, refusal.detail
+            ),
+        ));
+    }
+    let Err(problem) = saved else { return };
     let encryption = store.encryption().map(|encryption| &**encryption);
     let command = &context.wording.command;
     // The results in the journal are recovered without any action of the user.

@@ -162,6 +162,15 @@ impl ApplyCall {
             diagnostics.push(problem);
             return None;
         }
+        // A creation that no other machine knows of could not be asked after, should this one be lost.
+        if let Some(begin) = begin.as_ref().filter(|begin| begin.operation == Operation::Create)
+            && let Err(problem) = self.recorder.durable().await
+        {
+            // The call is not made, so that nobody has to ask after it.
+            diagnostics.extend(self.recorder.resolved(&begin.address, begin.deposed.as_ref()).err());
+            diagnostics.push(problem);
+            return None;
+        }
         let input = ApplyInput {
             prior: prior.value,
             prior_private: prior.private,

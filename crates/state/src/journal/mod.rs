@@ -9,16 +9,24 @@ mod frame;
 mod numbered;
 mod read;
 mod record;
+mod replication;
 mod sealing;
+mod segments;
 mod syncing;
 mod writer;
 
 pub(crate) use read::Damage;
 pub(crate) use read::Follower;
-pub(crate) use read::{Event, Recovered, Snapshot, recover};
+#[cfg(test)]
+pub(crate) use read::recover;
+pub(crate) use read::{Event, Recovered, Snapshot, recover_after};
 pub use record::{Begin, CreateRequest, Operation, Outcome};
 pub(crate) use record::{Finished, ObjectAddress, RunHeader};
+pub use replication::Durable;
+pub(crate) use replication::{Progress, Replication, Sender};
 pub(crate) use sealing::{Seal, Tail, failed, unseal};
+pub(crate) use segments::CLOSED;
+pub use segments::{SegmentCreated, SegmentId, SegmentStore};
 pub use writer::Journal;
 
 /// The first bytes of a journal, with its format version.

@@ -77,7 +77,17 @@ impl Recovered {
 ///
 /// # Errors
 /// Fails if the file is not a journal, or one of another version.
+#[cfg(test)]
 pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
+    recover_after(bytes, 0)
+}
+
+/// Reads a journal of whose first `known` bytes only the run and the numbers matter, because another run has taken in the
+/// results and the calls in flight; none when it says nothing.
+///
+/// # Errors
+/// Fails if the file is not a journal, or one of another version.
+pub(crate) fn recover_after(bytes: &[u8], known: usize) -> Result<Option<Recovered>, StateError> {
     // After a crash of the machine, the file may have its reserved length but none of the data.
     let is_unwritten = bytes.iter().all(|byte| *byte == 0);
     if is_unwritten || bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes) {
@@ -92,7 +102,7 @@ pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
     }
     let mut frames = Frames::new(bytes, MAGIC.len());
     let mut reader = Reader::default();
-    for frame in frames.by_ref() {
+    while let Some(frame) = frames.next() {
         let understood = match frame {
             Frame::Damaged(range) => reader.take(Record::Lost(range)),
             Frame::Whole(payload) => reader.read(payload),
@@ -103,6 +113,9 @@ pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
             None if !reader.damage.is_none() => reader.damage.records += 1,
             // Whole by its checksum, and still not understood: newer than this program, and not to be passed over.
             None => return Err(unknown_record()),
+        }
+        if frames.end() <= known as u64 {
+            reader.forget();
         }
     }
     let mut damage = reader.damage;
@@ -236,6 +249,16 @@ impl Reader {
             }
         }
         Some(())
+    }
+
+    /// Forgets all results and calls.
+    fn forget(&mut self) {
+        self.events.clear();
+        self.later.clear();
+        self.snapshot = None;
+        self.in_flight.clear();
+        self.positions.clear();
+        (self.resolved, self.in_checkpoint) = (0, 0);
     }
 
     fn settle(&mut self, object_address: &ObjectAddress) {

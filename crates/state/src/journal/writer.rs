@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use foldhash::fast::RandomState;
 use groma_address::{ProviderConfig, ResourceInstance};
@@ -12,6 +12,7 @@ use super::form::{self, Numbers};
 use super::numbered::Known;
 use super::read::Follower;
 use super::record::{Begin, ObjectAddress, Outcome, RunHeader};
+use super::replication::{Durable, Progress};
 use super::sealing::Seal;
 use super::syncing::Syncing;
 use super::{MAGIC, frame};
@@ -46,6 +47,8 @@ pub struct Journal {
     storage: Arc<dyn Storage>,
     writer: Mutex<Writer>,
     syncing: Syncing,
+    /// The copy of the journal in the store of a remote state.
+    replica: OnceLock<Arc<Progress>>,
 }
 
 /// The end of the file, and the values that already have numbers.
@@ -84,6 +87,7 @@ impl Journal {
             syncing: Syncing::of(storage.clone(), path.clone()),
             path,
             storage,
+            replica: OnceLock::new(),
             writer: Mutex::new(Writer {
                 end,
                 window: None,
@@ -106,6 +110,29 @@ impl Journal {
         let writer = self.lock();
         // With the keyring of this moment, since records before it may use another one.
         Follower::new(self.storage.clone(), writer.end, writer.seal.keyring())
+    }
+
+    /// Has `progress` learn of every further record, and returns the file for reading them.
+    pub(crate) fn replicate(&self, progress: &Arc<Progress>) -> Arc<dyn Storage> {
+        let writer = self.lock();
+        if writer.end > 0 {
+            progress.appended(writer.end);
+        }
+        // The first replica stays: a run has one.
+        let _ = self.replica.set(progress.clone());
+        self.storage.clone()
+    }
+
+    /// Waits until a killed run on a machine that is lost leaves everything recorded so far to the next one. Without a
+    /// copy of the journal in a remote store, nothing is waited for.
+    pub fn durable(&self) -> Durable {
+        Durable::new(self.replica.get().cloned())
+    }
+
+    /// Makes every further call of the run fail with `problem`, because the run has lost its lock. Results are still
+    /// recorded.
+    pub fn stop(&self, problem: StateError) {
+        self.replica.get_or_init(Arc::default).stop(problem);
     }
 
     /// Returns where the journal ends.
@@ -148,8 +175,11 @@ impl Journal {
     /// Records a provider call before it begins, and reserves room for its result.
     ///
     /// # Errors
-    /// Fails if the record cannot be written. The provider must not be called then.
+    /// Fails if the record cannot be written, or the run has lost its lock. The provider must not be called then.
     pub fn begin(&self, begin: &Begin) -> Result<(), StateError> {
+        if let Some(problem) = self.replica.get().and_then(|replica| replica.stopped()) {
+            return Err(problem);
+        }
         // Before the call: afterwards a full disk could no longer prevent the loss of its result.
         self.reserve_result(begin)?;
         self.append(|known, out| {
@@ -328,7 +358,10 @@ impl Journal {
         let result = self.put(&mut writer, &buffer, start);
         writer.buffer = buffer;
         match result {
-            Ok(()) => self.syncing.soon(),
+            Ok(()) => {
+                self.syncing.soon();
+                self.replica.get().inspect(|replica| replica.appended(writer.end));
+            }
             // The numbers were assigned in a buffer that was not written, so later records must not use them.
             Err(_) => writer.known.forget(texts, lists),
         }

@@ -126,13 +126,16 @@ impl LocalStore {
         self.retire_journal(&state.lineage)
     }
 
-    fn set_journal_aside(&self) -> Result<(), StateError> {
+    fn set_journal_aside(&mut self) -> Result<(), StateError> {
         if self.lock.is_none() {
             return Ok(());
         }
         let path = self.paths.journal();
         let aside = suffixed(&path, &format!(".{:08x}", random_bits() >> 32));
-        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))
+        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))?;
+        // The journal of this run begins with nothing.
+        self.left = Left::default();
+        Ok(())
     }
 }
 
@@ -159,7 +162,7 @@ impl Found {
             } else {
                 read_if_there(&paths.read)?.unwrap_or_default()
             };
-            let (left, journal) = read_journal(paths)?;
+            let (left, journal) = read_journal(paths, 0)?;
             return Ok(Self { bytes, left, journal, is_in_use: false });
         }
         Self::read_without_lock(paths)
@@ -172,7 +175,7 @@ impl Found {
         // What a pipe has is there once.
         if is_stream(&paths.read) {
             let bytes = read_if_there(&paths.read)?.unwrap_or_default();
-            let (left, journal) = read_journal(paths)?;
+            let (left, journal) = read_journal(paths, 0)?;
             return Ok(Self { bytes, left, journal, is_in_use: false });
         }
         let mut attempt = 0;
@@ -181,7 +184,7 @@ impl Found {
             // The stamp from before and after the reads shows whether a writer came in between.
             let before = stamp(&paths.read);
             let bytes = read_if_there(&paths.read)?.unwrap_or_default();
-            let journal = read_journal(paths);
+            let journal = read_journal(paths, 0);
             let is_in_use = is_locked(&paths.write);
             let is_whole = journal.is_ok() && !is_unfinished(&bytes) && before == stamp(&paths.read);
             // Without a writer, a broken file or journal will not get better, so its error is final.

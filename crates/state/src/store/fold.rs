@@ -5,6 +5,8 @@
 //! Otherwise the file is newer and has precedence, and an object missing from the file is added as a deposed object, so that no
 //! existing object is ever forgotten.
 
+use std::sync::Arc;
+
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use crate::journal::{Event, Finished, Outcome};
@@ -32,11 +34,15 @@ pub(super) enum Base {
 /// Folds `events` into `state` in their order.
 pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded {
     let mut folded = Folded::default();
+    let mut deposed = Vec::new();
     for event in events {
         match event {
             // Nothing else changed the file, so the records apply without comparison.
             Event::Finished(finished) if base == Base::Same => folded.changed |= repeat(state, &finished),
-            Event::Finished(finished) => fold_object(state, &finished, &mut folded),
+            Event::Finished(finished) => {
+                fold_object(state, &finished, &mut folded);
+                deposed.extend(Some(finished.object_address).filter(|(_, key)| key.is_some()));
+            }
             Event::Outputs(outputs, check_results) if base == Base::Same => {
                 folded.changed |= state.outputs != outputs || state.check_results != check_results;
                 state.outputs = outputs;
@@ -44,6 +50,15 @@ pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded 
             }
             // Outputs have no identity to compare by, so those of the newer file win.
             Event::Outputs(..) => {}
+        }
+    }
+    // Only now: a record that deposes an object comes before the one that ends the current object.
+    for (address, key) in deposed {
+        let current = state.object(&address, None).map(|object| object.fingerprint());
+        let kept = state.object(&address, key.as_ref()).map(|object| object.fingerprint());
+        // Another run that asked for the same object found its place free.
+        if kept.is_some() && kept == current {
+            state.remove(&address, key.as_ref());
         }
     }
     folded
@@ -63,6 +78,13 @@ fn repeat(state: &mut State, finished: &Finished) -> bool {
 fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
     let (address, deposed) = (&finished.object_address.0, finished.object_address.1.as_ref());
     let found = state.object(address, deposed).cloned();
+    // Two runs that asked for the same object found its place taken, and each chose a key of its own.
+    if let (Outcome::Present(object), Some(key)) = (&finished.outcome, deposed)
+        && found.is_none()
+        && kept_before(state, finished, object).is_some_and(|kept| kept != *key)
+    {
+        return;
+    }
     // If the file still has the object that the run found, nobody else has changed it since.
     let expected: Option<Fingerprint> = finished.prior.as_ref().map(|prior| prior.fingerprint);
     let is_as_before = found.as_ref().map(|object| object.fingerprint()) == expected;
@@ -70,7 +92,7 @@ fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
         // The file has this result already.
         Outcome::Present(object) if found.as_ref() == Some(object) => {}
         Outcome::Present(object) if is_as_before => {
-            state.insert(address, deposed, &finished.provider, object.clone());
+            insert(state, finished, object);
             folded.changed = true;
         }
         Outcome::Gone if is_as_before => folded.changed |= state.remove(address, deposed).is_some(),
@@ -93,10 +115,20 @@ fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
             // A removal since then, as by state rm, was deliberate and is not undone.
             None if is_the_removed_one(finished, object) => folded.warnings.push(removed_since(finished)),
             None => {
-                state.insert(address, deposed, &finished.provider, object.clone());
+                insert(state, finished, object);
                 folded.changed = true;
             }
         },
+    }
+}
+
+/// Puts an object into its place. Another run may have kept it as a deposed one, because the place was taken then.
+fn insert(state: &mut State, finished: &Finished, object: &Arc<ObjectRecord>) {
+    let (address, deposed) = (&finished.object_address.0, finished.object_address.1.as_ref());
+    let kept = if deposed.is_none() { kept_before(state, finished, object) } else { None };
+    state.insert(address, deposed, &finished.provider, object.clone());
+    if let Some(kept) = kept {
+        state.remove(address, Some(&kept));
     }
 }
 

@@ -11,7 +11,7 @@ use super::disk::changed_meanwhile;
 use super::open::{copy_whole, is_at, open_private, read_if_there, try_lock};
 use super::paths::{DamagedJournal, StatePaths, suffixed};
 use crate::error::{StateError, StateErrorKind};
-use crate::journal::{self, Damage, Journal, ObjectAddress, Recovered, RunHeader, Seal, Tail, recover, unseal};
+use crate::journal::{self, Damage, Journal, ObjectAddress, Recovered, RunHeader, Seal, Tail, recover_after, unseal};
 use crate::random::random_bits;
 use crate::storage::Storage;
 
@@ -123,20 +123,38 @@ pub(super) enum Retire {
     Any,
 }
 
-/// Reads the journal, if there is one.
-pub(super) fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered>), StateError> {
+/// Reads the journal, if there is one. Nothing in its first `known` bytes matters any more.
+pub(super) fn read_journal(paths: &StatePaths, known: u64) -> Result<(Left, Option<Recovered>), StateError> {
     let path = paths.journal();
-    let Some(bytes) = read_if_there(&path)? else { return Ok((Left::default(), None)) };
-    let unsealed = unseal(&bytes, paths.encryption.as_deref()).map_err(|error| error.in_file(&path))?;
-    let mut recovered = recover(&unsealed.bytes).map_err(|error| error.in_file(&path))?;
+    match read_if_there(&path)? {
+        Some(bytes) => read_bytes(&bytes, known, &path, paths),
+        None => Ok((Left::default(), None)),
+    }
+}
+
+/// Reads a journal with these bytes, named `path` in messages.
+pub(super) fn read_bytes(
+    bytes: &[u8],
+    known: u64,
+    path: &Path,
+    paths: &StatePaths,
+) -> Result<(Left, Option<Recovered>), StateError> {
+    let clear = |bytes| unseal(bytes, paths.encryption.as_deref()).map_err(|error| error.in_file(path));
+    let unsealed = clear(bytes)?;
+    let known = match bytes.get(..usize::try_from(known).unwrap_or(usize::MAX)).filter(|known| !known.is_empty()) {
+        // Records have another length in the file if they are sealed.
+        Some(known) => clear(known)?.bytes.len(),
+        None => 0,
+    };
+    let mut recovered = recover_after(&unsealed.bytes, known).map_err(|error| error.in_file(path))?;
     if let (Some(recovered), Some(end)) = (&mut recovered, unsealed.end) {
         recovered.end = end;
     }
     let damage = recovered.as_mut().map(|recovered| std::mem::take(&mut recovered.damage));
     let damage = match damage.filter(|damage| !damage.is_none()) {
         // Lost results could make the run create objects twice, so the user has to accept the loss first.
-        Some(damage) if paths.damaged_journal == DamagedJournal::Refuse => return Err(damaged(&path, &damage)),
-        Some(damage) => Some(AcceptedDamage { damage, kept: unused_name(&path) }),
+        Some(damage) if paths.damaged_journal == DamagedJournal::Refuse => return Err(damaged(path, &damage)),
+        Some(damage) => Some(AcceptedDamage { damage, kept: unused_name(path) }),
         None => None,
     };
     let left = Left {

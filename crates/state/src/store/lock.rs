@@ -64,6 +64,10 @@ pub struct LockInfo {
     pub created: String,
     /// The path of the state file.
     pub path: String,
+    /// The time at which the lock ends unless its holder renews it; empty for a lock without end. Terraform and OpenTofu
+    /// ignore it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub deadline: String,
 }
 
 /// The lock, held until this is dropped.
@@ -125,6 +129,7 @@ impl HeldLock {
             version: request.version.clone(),
             created: rfc3339(SystemTime::now()),
             path: paths.read.display().to_string(),
+            deadline: String::new(),
         };
         let json = serde_json::to_vec(&info).unwrap_or_default();
         let written = open_private(&self.info_path).and_then(|file| {

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use groma_encryption::Encryption;
 
 use super::fold::{Base, fold};
-use super::remote::StateObject;
+use super::remote::{PersistIntervals, StateObject};
 use super::sealed::sealed;
 use crate::content::Content;
 use crate::error::{StateError, StateErrorKind};
 use crate::file::{self, write_parts};
-use crate::journal::{Follower, Journal};
+use crate::journal::{Follower, Journal, Progress};
 use crate::model::State;
 
 /// The interval at which the thread checks for new results. The first one starts the interval, as in Terraform.
@@ -30,12 +30,13 @@ pub(super) struct Target {
     pub serial: u64,
     /// The stored content in clear; empty without a stored state.
     pub stored: Arc<Vec<u8>>,
-    /// The longest time that results are in the journal alone.
-    pub interval: Duration,
+    /// The progress of the journal's copy in the store; none without one.
+    pub replica: Option<Arc<Progress>>,
+    pub intervals: PersistIntervals,
 }
 
 /// The result of the writes of a run.
-pub(super) struct Progress {
+pub(super) struct Persisted {
     /// The content of the last write in clear; none if nothing was written.
     pub written: Option<Arc<Vec<u8>>>,
     /// The stored serial.
@@ -47,7 +48,7 @@ pub(super) struct Progress {
 /// The thread that writes.
 pub(super) struct Persister {
     stop: Sender<()>,
-    thread: JoinHandle<Progress>,
+    thread: JoinHandle<Persisted>,
 }
 
 impl Persister {
@@ -60,7 +61,7 @@ impl Persister {
             follower,
             state: None,
             is_pending: false,
-            progress: Progress { written: None, serial: target.serial, conflict: None },
+            progress: Persisted { written: None, serial: target.serial, conflict: None },
             target,
         };
         let thread = Builder::new().name("persist".to_owned()).spawn(move || writer.run(&stopped)).ok()?;
@@ -68,7 +69,7 @@ impl Persister {
     }
 
     /// Ends the writes and returns their result; none if the thread has panicked.
-    pub fn stop(self) -> Option<Progress> {
+    pub fn stop(self) -> Option<Persisted> {
         // It has ended already if nobody receives this.
         let _ = self.stop.send(());
         self.thread.join().ok()
@@ -84,20 +85,29 @@ struct Writer {
     position: u64,
     /// Whether the state has results that the store does not have.
     is_pending: bool,
-    progress: Progress,
+    progress: Persisted,
+}
+
+impl Target {
+    fn interval(&self) -> Duration {
+        match &self.replica {
+            Some(replica) if replica.refused().is_none() => self.intervals.with_journal,
+            _ => self.intervals.without_journal,
+        }
+    }
 }
 
 impl Writer {
-    fn run(mut self, stopped: &Receiver<()>) -> Progress {
+    fn run(mut self, stopped: &Receiver<()>) -> Persisted {
         let mut changed: Option<Instant> = None;
         // Tests and impatient settings use intervals below a tick.
-        let tick = TICK.min(self.target.interval);
+        let tick = TICK.min(self.target.interval());
         while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(tick) {
             // The interval begins with the first unwritten result, so that no result waits longer than that.
             if changed.is_none() && (self.is_pending || self.target.journal.end() != self.position) {
                 changed = Some(Instant::now());
             }
-            if changed.is_none_or(|since| since.elapsed() < self.target.interval) {
+            if changed.is_none_or(|since| since.elapsed() < self.target.interval()) {
                 continue;
             }
             changed = None;

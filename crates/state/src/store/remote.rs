@@ -1,22 +1,24 @@
-//! A state that is stored elsewhere than in a local file, with its journal on this machine.
+//! A state that is stored elsewhere than in a local file, with its journal on this machine and in the store.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::fold::{Base, fold};
 use super::left::{AcceptedDamage, Left, Retire, read_journal};
 use super::local::{Opened, Saved};
 use super::open::{is_locked, write_whole};
 use super::paths::{Backup, StatePaths, suffixed};
 use super::persist::{Persister, Target};
 use super::reconcile::note_difference;
-use super::reconcile::{Repair, reconcile};
+use super::reconcile::{Reconciled, Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
+use super::shared_journal::SharedJournal;
 use crate::content::Content;
-use crate::error::StateError;
+use crate::error::{StateError, StateErrorKind};
 use crate::file::{self, Written, write_parts};
-use crate::journal::{Journal, RunHeader};
+use crate::journal::{Event, Journal, Recovered, RunHeader, SegmentStore};
 use crate::model::State;
 use crate::random::{random_bits, uuid};
 
@@ -30,6 +32,21 @@ pub trait StateObject: Send + Sync {
     /// # Errors
     /// [`crate::StateErrorKind::Changed`] if somebody has, and any failure of the service.
     fn write(&self, bytes: &[u8]) -> Result<(), StateError>;
+
+    /// Returns the journals of the state in the store; `None` if the store cannot keep them, or this run must not use
+    /// them because it ignores the lock.
+    fn journal(&self) -> Option<Arc<dyn SegmentStore>> {
+        None
+    }
+}
+
+/// The longest times that results are in the journal alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PersistIntervals {
+    /// The interval while the store has a copy of the journal.
+    pub with_journal: Duration,
+    /// The interval while the journal is on this machine only.
+    pub without_journal: Duration,
 }
 
 /// Whether other runs are kept off the state.
@@ -41,6 +58,16 @@ pub enum Access {
     Unlocked,
 }
 
+/// The thread that copies the journal to the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replicating {
+    /// A thread of its own.
+    #[default]
+    Background,
+    /// That of the caller, in [`RemoteState::replicate`]: for simulations.
+    Caller,
+}
+
 /// The settings of opening a [`RemoteState`].
 pub struct RemoteOptions {
     /// The files of this machine: the journal belongs to [`StatePaths::write`], which itself is never created. The
@@ -50,15 +77,18 @@ pub struct RemoteOptions {
     pub terraform_version: String,
     /// Whether the caller holds the lock of the store.
     pub access: Access,
-    /// The longest time that results are in the journal alone; none if nothing is written before the end of the run.
-    pub persist_interval: Option<Duration>,
+    /// The intervals of writes during a run; none if nothing is written before its end.
+    pub persist_intervals: Option<PersistIntervals>,
+    /// The thread that copies the journal.
+    pub replicating: Replicating,
 }
 
 /// A state in a remote store: the counterpart of [`crate::LocalStore`].
 ///
-/// The journal stays on this machine, so a provider call costs no request. A background thread writes the state to the
-/// store at intervals while a run goes on, and [`RemoteState::save`] does so at the end. The journal is retired only
-/// when the store has everything in it; the next run on this machine folds in what a killed run has left.
+/// The journal is a file on this machine, and a background thread copies it to the store where the store can keep it, at
+/// most once a second. Another thread writes the state at intervals while a run goes on, and [`RemoteState::save`] does so
+/// at the end. The journal is retired only when the stored state has everything in it; the next run, on any machine,
+/// folds in what a killed run has left.
 ///
 /// The lock of the store is the caller's affair: it is taken before [`RemoteState::open`] and released after the last
 /// write. Dropping this ends the background thread without a further write.
@@ -74,6 +104,7 @@ pub struct RemoteState {
     is_behind: bool,
     left: Left,
     journal: Option<Arc<Journal>>,
+    shared: SharedJournal,
     persister: Option<Persister>,
     backup_made: bool,
 }
@@ -92,14 +123,25 @@ impl RemoteState {
         let location = object.location();
         let location = Path::new(&location);
         let bytes = bytes.unwrap_or_default();
+        let (mut shared, taken) = SharedJournal::open(object.journal(), &options.paths, options.access)?;
         // Only one process at a time writes a journal, so a locked one belongs to a run that is still at work.
         let is_in_use = options.access == Access::Unlocked && is_locked(&options.paths.journal());
-        let (left, journal) = if is_in_use { Default::default() } else { read_journal(&options.paths)? };
+        let (left, mut journal) =
+            if is_in_use { Default::default() } else { read_journal(&options.paths, taken.known)? };
         let content = Content::of(&bytes);
         let Clear { bytes: stored, is_current } = clear(&options.paths, location, &bytes)?;
         let stored = stored.into_owned();
         drop(bytes);
-        let reconciled = reconcile(location, &stored, content, journal)?;
+        // A local journal that another machine has taken in is older than everything in the store.
+        let outdated = journal.take_if(|_| taken.known > 0);
+        let mut reconciled = reconcile(location, &stored, content, journal)?;
+        for other in taken.others {
+            shared.carry(&other.in_flight);
+            fold_other(&mut reconciled, other);
+        }
+        if let Some(outdated) = outdated {
+            fold_other(&mut reconciled, outdated);
+        }
         // Damage that the user accepted is mentioned again, so that it is not forgotten.
         let mut warnings: groma_diagnostics::Diagnostics = left.damage.iter().map(AcceptedDamage::warning).collect();
         warnings.append(reconciled.warnings);
@@ -107,13 +149,15 @@ impl RemoteState {
         let mut opened = Self {
             object,
             serial: state.as_ref().map_or(0, |state| state.serial),
-            from_nothing: state.is_none(),
+            // What a killed run has left unwritten is nothing yet: another run may have begun the state since.
+            from_nothing: file::is_blank(&stored),
             // A blank object is no state, and must not be kept as a backup either.
             stored: Arc::new(if file::is_blank(&stored) { Vec::new() } else { stored }),
             is_current,
             is_behind: false,
             left,
             journal: None,
+            shared,
             persister: None,
             backup_made: false,
             options,
@@ -129,10 +173,10 @@ impl RemoteState {
     fn repair(&mut self, repair: Repair, state: Option<&mut State>) -> Result<(), StateError> {
         let is_unretired = self.left.is_unretired();
         // Without the lock another run may be using the journal, so it is neither moved nor retired.
-        match (repair, state) {
+        match (&repair, state) {
             (Repair::SetAside, _) if self.options.access == Access::Unlocked => Ok(()),
             (_, _) if self.options.access == Access::Unlocked => {
-                self.is_behind = is_unretired;
+                self.is_behind = is_unretired || repair == Repair::Write;
                 Ok(())
             }
             (Repair::SetAside, _) => self.set_journal_aside(),
@@ -143,10 +187,13 @@ impl RemoteState {
         }
     }
 
-    fn set_journal_aside(&self) -> Result<(), StateError> {
+    fn set_journal_aside(&mut self) -> Result<(), StateError> {
         let path = self.options.paths.journal();
         let aside = suffixed(&path, &format!(".{:08x}", random_bits() >> 32));
-        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))
+        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))?;
+        // The journal of this run begins with nothing.
+        self.left = Left::default();
+        Ok(())
     }
 
     /// Returns the files of this machine, with the encryption of the state.
@@ -175,7 +222,8 @@ impl RemoteState {
                 // Follows from before the first record, or the background writes would miss it.
                 let follower = journal.follow();
                 journal.start_run(&self.header(&state.lineage))?;
-                self.persister = self.options.persist_interval.and_then(|interval| {
+                self.shared.start(&journal, self.options.replicating)?;
+                self.persister = self.options.persist_intervals.and_then(|intervals| {
                     let target = Target {
                         object: self.object.clone(),
                         encryption: self.options.paths.encryption.clone(),
@@ -184,7 +232,8 @@ impl RemoteState {
                         lineage: state.lineage.clone(),
                         serial: self.serial,
                         stored: self.stored.clone(),
-                        interval,
+                        replica: self.shared.progress(),
+                        intervals,
                     };
                     Persister::start(target, follower)
                 });
@@ -242,6 +291,7 @@ impl RemoteState {
     }
 
     fn write(&mut self, state: &State, new: &Written) -> Result<(), StateError> {
+        self.shared.close_found()?;
         // Before the first write only: later versions belong to the same run.
         self.back_up()?;
         let content = [new.head(state.serial), new.rest.clone()].concat();
@@ -253,7 +303,11 @@ impl RemoteState {
             journal.checkpoint(Content::of(&bytes))?;
             journal.sync()?;
         }
-        self.object.write(&bytes)?;
+        let written = self.object.write(&bytes);
+        if let Some(problem) = written.as_ref().err().filter(|problem| problem.kind == StateErrorKind::Changed) {
+            self.shared.lose(problem);
+        }
+        written?;
         (self.stored, self.serial, self.is_current, self.from_nothing) = (Arc::new(content), state.serial, true, false);
         if let Some(journal) = &self.journal {
             // Without that note the next run compares the stored state with the journal.
@@ -304,7 +358,10 @@ impl RemoteState {
         if let Some(written) = progress.written {
             (self.stored, self.serial, self.is_current, self.from_nothing) = (written, progress.serial, true, false);
         }
-        progress.conflict.map_or(Ok(()), Err)
+        progress.conflict.map_or(Ok(()), |problem| {
+            self.shared.lose(&problem);
+            Err(problem)
+        })
     }
 
     /// Writes what the journal has to the store, where that was left for later because there is no lock.
@@ -316,6 +373,21 @@ impl RemoteState {
             self.save(state)?;
         }
         Ok(())
+    }
+
+    /// Copies the journal to the store now, where the caller does that: see [`Replicating::Caller`].
+    pub fn replicate(&mut self) {
+        self.shared.replicate();
+    }
+
+    /// Whether the store does not have everything in the journal.
+    pub fn is_journal_behind(&self) -> bool {
+        self.shared.progress().is_none_or(|progress| progress.is_behind())
+    }
+
+    /// Returns the reason why the store has no copy of the journal, if it refuses one.
+    pub fn journal_refusal(&self) -> Option<StateError> {
+        self.shared.progress()?.refused()
     }
 
     /// Whether the journal has every result of the run, so that the next run on this machine recovers them.
@@ -340,7 +412,16 @@ impl RemoteState {
         let scope = if is_ours { Retire::Any } else { Retire::Own };
         self.is_behind = false;
         let journal = self.journal.take();
+        let has_calls =
+            journal.as_ref().map_or(!self.left.in_flight.is_empty(), |journal| journal.has_calls_in_flight());
+        // The copy is deleted first: a local journal without one has only results that the state has, too.
+        if !has_calls && (is_ours || journal.is_some()) {
+            self.shared.remove();
+        }
         self.left.retire(journal, &self.options.paths, &header, scope)?;
+        if has_calls {
+            self.shared.keep();
+        }
         if self.left.length == 0
             && let Some(folder) = self.options.paths.write.parent()
         {
@@ -365,7 +446,29 @@ impl RemoteState {
 
 impl Drop for RemoteState {
     fn drop(&mut self) {
-        // Nothing may be written after the caller releases the lock.
+        // Nothing may be written after the caller releases the lock, except for the rest of a journal that stays.
         let _ = self.persister.take().and_then(Persister::stop);
+        self.shared.keep();
     }
+}
+
+/// Folds in the journal of a run that is not the one of the local journal.
+fn fold_other(reconciled: &mut Reconciled, other: Recovered) {
+    let state = reconciled.state.get_or_insert_with(|| {
+        let mut state = State::default();
+        state.lineage.clone_from(&other.header.lineage);
+        state.serial = other.header.serial;
+        state
+    });
+    // Records of another lineage say nothing about the objects of this state.
+    if state.lineage != other.header.lineage && !other.header.from_nothing {
+        return;
+    }
+    let events: Vec<Event> = other.events.into_iter().chain(other.later).collect();
+    let folded = fold(state, events, Base::Newer);
+    reconciled.warnings.append(folded.warnings);
+    if folded.changed && reconciled.repair != Repair::SetAside {
+        reconciled.repair = Repair::Write;
+    }
+    reconciled.in_flight.extend(other.in_flight);
 }

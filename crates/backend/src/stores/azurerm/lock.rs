@@ -80,12 +80,28 @@ impl Target<'_> {
         let metadata = with_info(&metadata, info);
         let written = self.container.put_metadata(self.blob, &metadata, Some(&info.id), Condition::None).await?;
         let endless = match written {
-            Outcome::Done(_) => self.container.lease(self.blob, Lease::Acquire(&info.id, ENDLESS)).await?,
+            Outcome::Done(_) => {
+                // A holder that renews its lease lets the service end it.
+                let duration = if info.deadline.is_empty() { ENDLESS } else { PROVISIONAL };
+                self.container.lease(self.blob, Lease::Acquire(&info.id, duration)).await?
+            }
             refused => refused,
         };
         match endless {
             Outcome::Done(_) => Ok(()),
             Outcome::Refused(code) => Err(StoreError::LockLost { location: self.location(), reason: code }),
+        }
+    }
+
+    /// Extends the lease with this ID. One that has ended is taken again, if nobody else has taken it.
+    pub async fn renew(&self, id: &str) -> Result<(), StoreError> {
+        match self.container.lease(self.blob, Lease::Acquire(id, PROVISIONAL)).await? {
+            Outcome::Done(_) => Ok(()),
+            Outcome::Refused(_) => {
+                let found = self.container.head(self.blob).await?;
+                let info = found.and_then(|found| holder(&found.metadata)).filter(|holder| holder.id != id);
+                Err(StoreError::lost_to(self.location(), info.as_ref()))
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod blobs;
+mod journal;
 mod lock;
 mod schema;
 mod settings;
@@ -17,7 +18,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use blobs::{Condition, Container, Metadata, Outcome};
 use lock::Target;
 use settings::Names;
@@ -175,6 +178,18 @@ impl AzureStore {
         Ok(HeldLock { id: info.id.clone(), info })
     }
 
+    /// Renews the lease. The service ends one whose holder is gone, so that none is ever taken over.
+    async fn exchange_lock(&self, workspace: &str, stored: &HeldLock, info: &LockInfo) -> Result<HeldLock, StoreError> {
+        let blob = self.blob(workspace);
+        let target = Target { container: &self.container, blob: &blob };
+        if stored.id != info.id {
+            return Err(StoreError::lost_to(self.location(workspace), Some(&stored.info)));
+        }
+        target.renew(&stored.id).await?;
+        // The metadata keeps its first deadline: changing it would change the version of the state.
+        Ok(HeldLock { id: stored.id.clone(), info: stored.info.clone() })
+    }
+
     async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         if self.deleted.lock().unwrap_or_else(PoisonError::into_inner).remove(id) {
             return Ok(());
@@ -211,5 +226,24 @@ impl StateStore for AzureStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+}
+
+impl LeaseStore for AzureStore {
+    fn replace_lock<'a>(
+        &'a self,
+        workspace: &'a str,
+        stored: &'a HeldLock,
+        info: &'a LockInfo,
+    ) -> StoreFuture<'a, HeldLock> {
+        Box::pin(self.exchange_lock(workspace, stored, info))
     }
 }

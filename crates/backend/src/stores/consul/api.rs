@@ -136,6 +136,17 @@ impl Api {
         self.parsed(&response, prefix, "list the workspaces")
     }
 
+    /// Lists all keys with this prefix.
+    pub async fn tree(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        let mut url = self.url("kv", prefix);
+        url.query_pairs_mut().append_pair("keys", "");
+        let response = self.send(Method::GET, &url, SEVERAL, None).await?;
+        if response.status == StatusCode::NOT_FOUND {
+            return Ok(Vec::new());
+        }
+        self.parsed(&response, prefix, "list the keys")
+    }
+
     /// Writes a key unconditionally.
     pub async fn put(&self, key: &str, value: Vec<u8>) -> Result<(), StoreError> {
         let response = self.send(Method::PUT, &self.url("kv", key), SEVERAL, Some(value)).await?;

@@ -2,6 +2,7 @@
 
 mod api;
 mod chunks;
+mod journal;
 mod lock;
 mod settings;
 
@@ -17,7 +18,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use api::{Api, Committed};
 use chunks::{Compression, Payload, Stored};
 use lock::LiveLock;
@@ -178,6 +181,15 @@ impl ConsulStore {
         Ok(())
     }
 
+    /// Checks that this process has lost none of its locks.
+    fn check_locks(&self, workspace: &str) -> Result<(), StoreError> {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        match live.values().find_map(LiveLock::loss_reason) {
+            Some(reason) => Err(StoreError::LockLost { location: self.api.shown(&self.key(workspace)), reason }),
+            None => Ok(()),
+        }
+    }
+
     /// Checks that the session of a lock of this process is still alive.
     fn check_lock(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
@@ -234,5 +246,9 @@ impl StateStore for ConsulStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
     }
 }

@@ -145,10 +145,19 @@ impl Bucket {
 
     /// Lists the names of objects in a folder, without those of its subfolders.
     pub async fn list(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        self.pages(folder, "delimiter=%2F&").await
+    }
+
+    /// Lists the names of objects in a folder and its subfolders.
+    pub async fn list_all(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        self.pages(folder, "").await
+    }
+
+    async fn pages(&self, folder: &str, delimiter: &str) -> Result<Vec<String>, StoreError> {
         let mut names = Vec::new();
         let mut next: Option<String> = None;
         loop {
-            let mut url = format!("{}?delimiter=%2F&prefix={}", self.objects_url(), url_encoded(folder));
+            let mut url = format!("{}?{delimiter}prefix={}", self.objects_url(), url_encoded(folder));
             if let Some(token) = &next {
                 url.push_str(&format!("&pageToken={}", url_encoded(token)));
             }

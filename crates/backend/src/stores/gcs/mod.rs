@@ -1,6 +1,7 @@
 //! `gcs`: states in a bucket of Google Cloud Storage, locked by objects that only one run can create.
 
 mod api;
+mod journal;
 mod settings;
 
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write};
 use crate::stores::token_errors::token_error;
 use api::{Bucket, Outcome};
 use groma_cloud::api::ApiClient;
@@ -117,6 +118,23 @@ impl GcsStore {
         Ok(found.map(|object| (object.generation, serde_json::from_slice(&object.bytes).ok())))
     }
 
+    async fn exchange_lock(&self, workspace: &str, stored: &HeldLock, info: &LockInfo) -> Result<HeldLock, StoreError> {
+        let name = self.lock_object(workspace);
+        let info = LockInfo { path: self.bucket.location(&name), ..info.clone() };
+        let body = serde_json::to_vec(&info).unwrap_or_default();
+        if let Outcome::Done(generation) = self.bucket.put(&name, &body, Some(&stored.id), None).await? {
+            return Ok(HeldLock { id: generation, info });
+        }
+        match self.holder(&name).await? {
+            // The answer to an earlier attempt was lost.
+            Some((generation, Some(holder))) if holder == info => Ok(HeldLock { id: generation, info }),
+            found => {
+                let location = self.bucket.location(&self.state(workspace));
+                Err(StoreError::lost_to(location, found.and_then(|(_, holder)| holder).as_ref()))
+            }
+        }
+    }
+
     async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let name = self.lock_object(workspace);
         let is_generation = id.parse::<i64>().is_ok_and(|generation| generation > 0);
@@ -163,5 +181,24 @@ impl StateStore for GcsStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+}
+
+impl LeaseStore for GcsStore {
+    fn replace_lock<'a>(
+        &'a self,
+        workspace: &'a str,
+        stored: &'a HeldLock,
+        info: &'a LockInfo,
+    ) -> StoreFuture<'a, HeldLock> {
+        Box::pin(self.exchange_lock(workspace, stored, info))
     }
 }

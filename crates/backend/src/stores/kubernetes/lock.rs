@@ -53,6 +53,34 @@ impl KubernetesStore {
         Err(self.contended(&name))
     }
 
+    pub(super) async fn exchange_lock(
+        &self,
+        workspace: &str,
+        stored: &HeldLock,
+        info: &LockInfo,
+    ) -> Result<HeldLock, StoreError> {
+        let (name, location) = (self.lease(workspace), self.location(workspace));
+        let held = HeldLock { id: info.id.clone(), info: LockInfo { path: String::new(), ..info.clone() } };
+        for _ in 0..ATTEMPTS {
+            let found = self.api.get(Resource::Leases, &name).await?;
+            let Some(mut lease) = found else { return Err(StoreError::lost_to(location, None)) };
+            let holder = holder(&lease);
+            // The answer to an earlier attempt was lost.
+            if holder.as_ref() == Some(&held.info) {
+                return Ok(held);
+            }
+            if holder.as_ref() != Some(&stored.info) {
+                return Err(StoreError::lost_to(location, holder.as_ref()));
+            }
+            lease["metadata"]["annotations"][INFO] = json!(serde_json::to_string(&held.info).unwrap_or_default());
+            lease["spec"]["holderIdentity"] = json!(held.id);
+            if let Outcome::Done(_) = self.api.update(Resource::Leases, &lease).await? {
+                return Ok(held);
+            }
+        }
+        Err(self.contended(&name))
+    }
+
     pub(super) async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         if self.deleted.lock().unwrap_or_else(PoisonError::into_inner).remove(id) {
             return Ok(());

@@ -20,7 +20,7 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{Expected, HeldLock, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write};
 use api::{Api, Outcome, Resource};
 use cluster::Cluster;
 
@@ -243,5 +243,20 @@ impl StateStore for KubernetesStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+}
+
+impl LeaseStore for KubernetesStore {
+    fn replace_lock<'a>(
+        &'a self,
+        workspace: &'a str,
+        stored: &'a HeldLock,
+        info: &'a LockInfo,
+    ) -> StoreFuture<'a, HeldLock> {
+        Box::pin(self.exchange_lock(workspace, stored, info))
     }
 }

@@ -1,5 +1,6 @@
 //! `oci`: states in a bucket of Oracle Cloud, locked by objects that only one run can create.
 
+mod journal;
 mod objects;
 mod settings;
 
@@ -13,7 +14,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use crate::stores::token_errors::token_error;
 use objects::{Bucket, Condition, Outcome};
 
@@ -111,6 +114,27 @@ impl OciStore {
         Err(StoreError::Locked { holder: None, reason })
     }
 
+    async fn exchange_lock(&self, workspace: &str, stored: &HeldLock, info: &LockInfo) -> Result<HeldLock, StoreError> {
+        let name = self.lock_object(workspace);
+        let info = LockInfo { path: name.clone(), ..info.clone() };
+        let location = || self.bucket.location(&self.object(workspace));
+        let Some(found) = self.bucket.get(&name).await? else { return Err(StoreError::lost_to(location(), None)) };
+        let holder: LockInfo = serde_json::from_slice(&found.bytes).unwrap_or_default();
+        let held = HeldLock { id: info.id.clone(), info };
+        // The answer to an earlier attempt was lost.
+        if holder == held.info {
+            return Ok(held);
+        }
+        if holder != stored.info {
+            return Err(StoreError::lost_to(location(), Some(&holder)));
+        }
+        let body = serde_json::to_vec(&held.info).unwrap_or_default();
+        match self.bucket.put(&name, &body, Condition::Matches(&found.etag)).await? {
+            Outcome::Done(_) => Ok(held),
+            Outcome::Refused | Outcome::Missing => Err(StoreError::lost_to(location(), None)),
+        }
+    }
+
     async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let name = self.lock_object(workspace);
         let location = self.bucket.location(&self.object(workspace));
@@ -158,5 +182,24 @@ impl StateStore for OciStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+}
+
+impl LeaseStore for OciStore {
+    fn replace_lock<'a>(
+        &'a self,
+        workspace: &'a str,
+        stored: &'a HeldLock,
+        info: &'a LockInfo,
+    ) -> StoreFuture<'a, HeldLock> {
+        Box::pin(self.exchange_lock(workspace, stored, info))
     }
 }

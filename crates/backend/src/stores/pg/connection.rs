@@ -101,6 +101,9 @@ fn permission(action: &str, tables: &Tables) -> String {
         "read the state" | "list the workspaces" => format!("SELECT on {table} and USAGE on its schema"),
         "delete the workspace" => format!("DELETE on {table}"),
         "write the state" => format!("SELECT, INSERT and UPDATE on {table} and USAGE on its sequence"),
+        "write the journal" => {
+            format!("SELECT, INSERT and DELETE on {}, or CREATE on its schema", tables.journal)
+        }
         "lock the state" => format!("SELECT on {table} and USAGE on its schema"),
         "unlock the state" => "the role pg_signal_backend".to_owned(),
         _ => format!("CREATE on the database, or on the schemas {} and public", tables.schema),

@@ -2,6 +2,7 @@
 
 mod config;
 mod connection;
+mod journal;
 mod lock;
 mod tables;
 mod tls;
@@ -17,7 +18,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::{Argument, BackendSchema, Product, Settings};
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use config::Target;
 use connection::{Connection, request_error};
 use lock::AdvisoryLock;
@@ -59,6 +62,8 @@ struct Session {
     /// Whether schema, table and index exist for certain.
     is_prepared: bool,
     lock: Option<AdvisoryLock>,
+    /// The error about a lock that ended with its connection. No journal is written without it.
+    lost_lock: Option<StoreError>,
 }
 
 fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreError> {
@@ -79,10 +84,12 @@ impl PostgresStore {
         let is_broken = session.connection.as_ref().is_some_and(Connection::is_closed);
         if is_broken && session.lock.take().is_some() {
             session.connection = None;
-            return Err(StoreError::LockLost {
+            let lost = StoreError::LockLost {
                 location: self.shown(workspace),
                 reason: "the connection to the database broke, and the lock ended with it".to_owned(),
-            });
+            };
+            session.lost_lock = Some(lost.clone());
+            return Err(lost);
         }
         if is_broken {
             session.connection = None;
@@ -220,7 +227,7 @@ impl PostgresStore {
         let (held, lock) = AdvisoryLock::take(connection, &self.tables, workspace, info)
             .await
             .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, "lock the state"))?;
-        session.lock = Some(lock);
+        (session.lock, session.lost_lock) = (Some(lock), None);
         Ok(HeldLock { info: LockInfo { path: self.shown(workspace), ..held.info }, id: held.id })
     }
 
@@ -274,5 +281,9 @@ impl StateStore for PostgresStore {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Tables {
     index: String,
     /// The table with its schema, quoted.
     pub qualified: String,
+    /// The table of journals with its schema, quoted.
+    pub journal: String,
     creation: Creation,
 }
 
@@ -36,12 +38,13 @@ impl Tables {
         let [schema, table, index] =
             ["schema_name", "table_name", "index_name"].map(|name| settings.required(name).to_owned());
         let qualified = format!("{}.{}", quoted(&schema), quoted(&table));
+        let journal = format!("{}.{}", quoted(&schema), quoted(&format!("{table}_groma_journal")));
         let creation = Creation {
             schema: !settings.flag("skip_schema_creation"),
             table: !settings.flag("skip_table_creation"),
             index: !settings.flag("skip_index_creation"),
         };
-        Self { schema, table, index, qualified, creation }
+        Self { schema, table, index, qualified, journal, creation }
     }
 
     /// Returns the numbers of the locks that protect the creation of a workspace: Terraform's, and OpenTofu's, which
@@ -98,6 +101,20 @@ impl Tables {
         let statement = "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
                          WHERE n.nspname = $1 AND c.relname = $2";
         Ok(client.query_one(statement, &[&self.schema, &name]).await?.get::<_, i64>(0) > 0)
+    }
+}
+
+/// Creates the table of journals, which needs the right to create tables in the schema.
+pub(super) async fn ensure_journal(client: &Client, tables: &Tables) -> Result<(), tokio_postgres::Error> {
+    let statement = format!(
+        "CREATE TABLE IF NOT EXISTS {} (name text NOT NULL, segment text NOT NULL, data bytea NOT NULL, \
+         PRIMARY KEY (name, segment))",
+        tables.journal
+    );
+    match client.batch_execute(&statement).await {
+        // Two runs of different workspaces create it at the same time.
+        Err(problem) if is_race(&problem) => Ok(()),
+        created => created,
     }
 }
 

@@ -64,6 +64,25 @@ impl Locks {
         Err(problem)
     }
 
+    /// Replaces the records of all configured locks, the file first. Returns the ETag of the file.
+    ///
+    /// A run that was killed between the two locks has left only the file, so a missing item is put.
+    pub async fn exchange(
+        &self,
+        target: Target<'_>,
+        stored: &LockInfo,
+        info: &LockInfo,
+    ) -> Result<Option<String>, StoreError> {
+        let file = match self.file {
+            LockFile::On => Some(exchange_file(target, stored, info, &self.tags).await?),
+            LockFile::Off => None,
+        };
+        if let Some(table) = &self.table {
+            exchange_item(table, target, stored, info, self.file).await?;
+        }
+        Ok(file)
+    }
+
     /// Creates the lock file and returns its ETag.
     async fn create_file(&self, target: Target<'_>, info: &LockInfo) -> Result<String, StoreError> {
         let (file, body) = (target.file(), serde_json::to_vec(info).unwrap_or_default());
@@ -108,6 +127,57 @@ fn held(holder: Option<LockInfo>, how: &str) -> StoreError {
         None => format!("the state is locked, but the lock has no valid info ({how})"),
     };
     StoreError::Locked { holder: holder.map(Box::new), reason }
+}
+
+async fn exchange_file(
+    target: Target<'_>,
+    stored: &LockInfo,
+    info: &LockInfo,
+    tags: &[(String, String)],
+) -> Result<String, StoreError> {
+    let (file, location) = (target.file(), target.objects.location(target.key));
+    let Some(found) = target.objects.get(&file).await? else { return Err(StoreError::lost_to(location, None)) };
+    let holder: LockInfo = serde_json::from_slice(&found.bytes).unwrap_or_default();
+    // The answer to an earlier attempt was lost.
+    if holder == *info {
+        return Ok(found.etag);
+    }
+    if holder != *stored {
+        return Err(StoreError::lost_to(location, Some(&holder)));
+    }
+    let body = serde_json::to_vec(info).unwrap_or_default();
+    match target.objects.put(&file, &body, tags, Condition::Matches(&found.etag)).await? {
+        Outcome::Done(etag) => Ok(etag),
+        Outcome::Refused => Err(StoreError::lost_to(location, None)),
+    }
+}
+
+async fn exchange_item(
+    table: &Table,
+    target: Target<'_>,
+    stored: &LockInfo,
+    info: &LockInfo,
+    file: LockFile,
+) -> Result<(), StoreError> {
+    let (key, location) = (target.path(), target.objects.location(target.key));
+    let Some(found) = table.lock(&key).await? else {
+        return match file {
+            LockFile::On => match table.put_lock(&key, info).await? {
+                PutLock::Done => Ok(()),
+                PutLock::Held(holder) => Err(StoreError::lost_to(location, holder.as_ref())),
+            },
+            LockFile::Off => Err(StoreError::lost_to(location, None)),
+        };
+    };
+    let holder: LockInfo = serde_json::from_str(&found).unwrap_or_default();
+    if holder == *info {
+        return Ok(());
+    }
+    // With a lock file, an item of the former holder may be older than its file.
+    if holder.id != stored.id || (file == LockFile::Off && holder != *stored) {
+        return Err(StoreError::lost_to(location, Some(&holder)));
+    }
+    table.replace_lock(&key, &found, info).await
 }
 
 async fn release_item(table: &Table, target: Target<'_>, id: &str) -> Result<(), StoreError> {

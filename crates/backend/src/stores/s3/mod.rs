@@ -2,6 +2,7 @@
 
 mod digest;
 mod errors;
+mod journal;
 mod lock;
 mod objects;
 mod schema;
@@ -19,7 +20,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use errors::Subject;
 use lock::{LockFile, Locks, Target};
 use objects::{Condition, Objects, Outcome};
@@ -197,6 +200,16 @@ impl S3Store {
         Ok(HeldLock { id: info.id.clone(), info })
     }
 
+    async fn exchange_lock(&self, workspace: &str, stored: &HeldLock, info: &LockInfo) -> Result<HeldLock, StoreError> {
+        let key = self.key(workspace);
+        let target = Target { objects: &self.objects, key: &key };
+        let info = LockInfo { path: target.path(), ..info.clone() };
+        let file = self.locks.exchange(target, &stored.info, &info).await?;
+        let own = OwnLock { id: info.id.clone(), file };
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner).insert(key, own);
+        Ok(HeldLock { id: info.id.clone(), info })
+    }
+
     async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let key = self.key(workspace);
         let file = self.forget_lock(&key, id);
@@ -246,5 +259,24 @@ impl StateStore for S3Store {
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(self.release(workspace, id))
+    }
+
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+}
+
+impl LeaseStore for S3Store {
+    fn replace_lock<'a>(
+        &'a self,
+        workspace: &'a str,
+        stored: &'a HeldLock,
+        info: &'a LockInfo,
+    ) -> StoreFuture<'a, HeldLock> {
+        Box::pin(self.exchange_lock(workspace, stored, info))
     }
 }

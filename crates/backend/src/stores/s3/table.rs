@@ -92,6 +92,21 @@ impl Table {
         Ok(PutLock::Held(None))
     }
 
+    /// Replaces the lock if it still has the info `stored`.
+    pub async fn replace_lock(&self, key: &str, stored: &str, info: &LockInfo) -> Result<(), StoreError> {
+        let text = serde_json::to_string(info).unwrap_or_default();
+        let body = json!({
+            "TableName": self.name,
+            "Item": { "LockID": { "S": key }, "Info": { "S": text } },
+            "ConditionExpression": "Info = :stored",
+            "ExpressionAttributeValues": { ":stored": { "S": stored } },
+        });
+        match self.call("PutItem", "write the lock", &body).await? {
+            Ok(_) => Ok(()),
+            Err(Refused) => Err(StoreError::lost_to(key.to_owned(), None)),
+        }
+    }
+
     /// Deletes the lock if it still has this info.
     pub async fn delete_lock(&self, key: &str, info: &str) -> Result<(), StoreError> {
         let body = json!({

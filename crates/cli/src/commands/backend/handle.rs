@@ -53,7 +53,7 @@ impl RemoteLocation {
             damaged_journal: self.damaged_journal,
             journals: &self.journals,
             terraform_version: TERRAFORM_VERSION,
-            persist_interval: self.persist_interval,
+            persist_intervals: self.persist_intervals,
         };
         let OpenedRemote { handle, opened } = self.backend.open(&self.workspace, options)?;
         Ok((StateHandle::Remote(Box::new(handle)), opened))
@@ -149,6 +149,14 @@ impl StateHandle {
         match self {
             Self::Local(store) => store.catch_up(state),
             Self::Remote(handle) => handle.catch_up(state),
+        }
+    }
+
+    /// Returns the reason why the store has no copy of the journal, if it refuses one.
+    pub fn journal_refusal(&self) -> Option<StateError> {
+        match self {
+            Self::Local(_) => None,
+            Self::Remote(handle) => handle.journal_refusal(),
         }
     }
 

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use groma_backend::{RemoteBackend, StoreError};
 use groma_diagnostics::Diagnostics;
 use groma_encryption::Encryption;
-use groma_state::{Backup, DamagedJournal, StatePaths};
+use groma_state::{Backup, DamagedJournal, PersistIntervals, StatePaths};
 
 /// The location of a state.
 #[derive(Clone)]
@@ -26,7 +25,7 @@ pub(in super::super) struct RemoteLocation {
     pub damaged_journal: DamagedJournal,
     /// The directory of journals on this machine.
     pub journals: PathBuf,
-    pub persist_interval: Duration,
+    pub persist_intervals: PersistIntervals,
 }
 
 impl StateLocation {

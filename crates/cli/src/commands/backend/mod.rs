@@ -12,7 +12,7 @@ mod workspace_name;
 use std::path::Path;
 use std::time::Duration;
 
-use groma_backend::{Environment, Host, RemoteBackend, persist_interval};
+use groma_backend::{Environment, Host, RemoteBackend, persist_intervals};
 use groma_config::{EncryptionMethods, Module};
 use groma_diagnostics::{Diagnostics, capitalized, io_reason};
 use groma_provider::TERRAFORM_VERSION;
@@ -141,7 +141,7 @@ pub(super) fn location_in(
             backup: Backup::None,
             damaged_journal: DamagedJournal::default(),
             journals: context.settings.data_directory.join("state-journals"),
-            persist_interval: persist_interval(&host(context).environment),
+            persist_intervals: persist_intervals(&host(context).environment),
         })),
     }
 }

@@ -5,6 +5,7 @@ mod consul;
 mod consul_server;
 mod http;
 mod http_server;
+mod lost_machines;
 mod migration;
 mod postgres;
 mod s3;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::{Project, configuration, one_line, slow};
 
 /// A server for one test.
-struct Server {
+pub struct Server {
     directory: TempDir,
     process: Child,
     port: u16,
@@ -20,7 +20,7 @@ struct Server {
 
 impl Server {
     /// Starts a server, if PostgreSQL is installed.
-    fn start() -> Option<Self> {
+    pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             eprintln!("skipped: initdb and postgres are not installed");
             return None;
@@ -61,7 +61,7 @@ impl Server {
         format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", self.port)
     }
 
-    fn backend(&self, schema: &str) -> String {
+    pub fn backend(&self, schema: &str) -> String {
         format!("  backend \"pg\" {{\n    conn_str = \"{}\"\n    schema_name = \"{schema}\"\n  }}", self.url())
     }
 }

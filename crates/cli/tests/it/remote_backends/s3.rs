@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use super::{Project, configuration, one_line, slow};
 
 /// A running moto, with one bucket and one table.
-struct Moto {
+pub struct Moto {
     process: Child,
     url: String,
     client: AwsClient,
@@ -22,7 +22,7 @@ struct Moto {
 
 impl Moto {
     /// Starts moto, if it is installed.
-    fn start() -> Option<Self> {
+    pub fn start() -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let started = Command::new("moto_server")
             .args(["-H", "127.0.0.1", "-p", &port.to_string()])
@@ -66,7 +66,7 @@ impl Moto {
         Some(moto)
     }
 
-    fn backend(&self, key: &str, more: &str) -> String {
+    pub fn backend(&self, key: &str, more: &str) -> String {
         let url = &self.url;
         format!(
             "  backend \"s3\" {{\n    bucket = \"states\"\n    key = \"{key}\"\n    region = \"us-east-1\"\n    \
@@ -76,13 +76,13 @@ impl Moto {
         )
     }
 
-    fn get(&self, key: &str) -> Option<Json> {
+    pub fn get(&self, key: &str) -> Option<Json> {
         let request = AwsRequest::s3(Method::GET, "GetObject", "states", key, Addressing::Path);
         let response = self.client.send_blocking(request).ok()?;
         Some(serde_json::from_slice(&response.body).unwrap())
     }
 
-    fn put(&self, key: &str, document: &Json) {
+    pub fn put(&self, key: &str, document: &Json) {
         let request = AwsRequest::s3(Method::PUT, "PutObject", "states", key, Addressing::Path);
         self.client.send_blocking(request.with_body(document.to_string())).unwrap();
     }

@@ -4,6 +4,7 @@ mod between;
 mod checkpoints;
 mod killed;
 mod locking;
+mod machines;
 mod remote;
 mod saving;
 mod sealed;

@@ -52,7 +52,9 @@ fn open_at(directory: &Path, object: &Arc<Fake>, interval: Option<Duration>) -> 
         paths: paths(directory).with_backup(Backup::None),
         terraform_version: VERSION.to_owned(),
         access: Access::Exclusive,
-        persist_interval: interval,
+        replicating: Replicating::Background,
+        persist_intervals: interval
+            .map(|interval| PersistIntervals { with_journal: interval, without_journal: interval }),
     };
     let bytes = object.0.lock().unwrap().bytes.clone();
     RemoteState::open(object.clone(), Some(bytes), options).unwrap()

@@ -1,0 +1,211 @@
+//! The lock of this run: it is renewed while the run lives, and lost if another run has taken it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use groma_state::Replicating;
+use tokio::task::AbortHandle;
+
+use super::backend::RemoteBackend;
+use super::retry::request_pauses;
+use crate::error::StoreError;
+use crate::lock_info::{LockInfo, parse_time, time_text};
+use crate::store::HeldLock;
+
+/// The time from a renewal to the deadline of a lock.
+pub(super) const LEASE: Duration = Duration::from_secs(60);
+
+/// The interval between renewals.
+const RENEWAL: Duration = Duration::from_secs(20);
+
+/// The time after a deadline during which the lock still counts, because clocks of machines differ.
+pub(super) const TOLERANCE: Duration = Duration::from_secs(60);
+
+/// Returns the deadline of a lock that is taken or renewed now.
+pub(super) fn deadline(now: SystemTime) -> String {
+    time_text(now + LEASE)
+}
+
+/// Whether the deadline of a lock has passed. A lock without a readable deadline has none: it is one of Terraform or
+/// OpenTofu, or of a store whose locks end otherwise.
+pub(super) fn is_over(info: &LockInfo, now: SystemTime) -> bool {
+    parse_time(&info.deadline).is_some_and(|deadline| now > deadline + TOLERANCE)
+}
+
+/// The lock of this run in a store.
+///
+/// A task renews it, and each write of the state checks it before: a run that was paused for longer than its lock lasts
+/// renews it first, or learns that another run has taken it. A lost lock stays lost.
+pub(super) struct Keeper {
+    backend: RemoteBackend,
+    workspace: String,
+    lock: Mutex<Kept>,
+    task: Mutex<Option<AbortHandle>>,
+}
+
+struct Kept {
+    held: HeldLock,
+    renewed: SystemTime,
+    loss: Option<StoreError>,
+    on_loss: Option<LossNotice>,
+}
+
+/// Is called with the reason when the lock is found lost.
+type LossNotice = Box<dyn FnOnce(&StoreError) + Send>;
+
+impl Keeper {
+    /// Keeps a lock that was taken at `taken`.
+    pub fn new(backend: &RemoteBackend, workspace: &str, held: HeldLock, taken: SystemTime) -> Self {
+        let kept = Kept { held, renewed: taken, loss: None, on_loss: None };
+        Self {
+            backend: backend.clone(),
+            workspace: workspace.to_owned(),
+            lock: Mutex::new(kept),
+            task: Mutex::default(),
+        }
+    }
+
+    /// Renews the lock in the background, if it has a deadline.
+    pub fn keep(self: &Arc<Self>) {
+        if !self.has_deadline() || self.backend.replicating() == Replicating::Caller {
+            return;
+        }
+        let keeper = Arc::downgrade(self);
+        let task = self.backend.spawn(async move {
+            loop {
+                tokio::time::sleep(RENEWAL).await;
+                // The task ends with the run.
+                let Some(keeper) = keeper.upgrade() else { return };
+                // The next renewal may reach the store again; what writes the state checks the lock itself.
+                if let Err(StoreError::LockLost { .. }) = keeper.renew().await {
+                    return;
+                }
+            }
+        });
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    }
+
+    /// Returns the lock.
+    pub fn held(&self) -> HeldLock {
+        self.kept().held.clone()
+    }
+
+    /// Has `notify` called when the lock is found lost, or at once if it is.
+    pub fn on_loss(&self, notify: impl FnOnce(&StoreError) + Send + 'static) {
+        let mut kept = self.kept();
+        match &kept.loss {
+            Some(problem) => notify(problem),
+            None => kept.on_loss = Some(Box::new(notify)),
+        }
+    }
+
+    /// Returns the lock, if it is still this run's. One that may have ended is renewed first.
+    ///
+    /// # Errors
+    /// The lock is lost, or the store cannot be asked.
+    pub fn check(&self) -> Result<HeldLock, StoreError> {
+        let (loss, renewed) = {
+            let kept = self.kept();
+            (kept.loss.clone(), kept.renewed)
+        };
+        if let Some(problem) = loss {
+            return Err(problem);
+        }
+        let age = self.backend.clock().now().duration_since(renewed).unwrap_or(LEASE);
+        if age >= 2 * RENEWAL && self.has_deadline() {
+            self.confirm(age)?;
+        }
+        Ok(self.held())
+    }
+
+    /// Renews a lock that was renewed `age` ago. Until its deadline it lasts without an answer of the store.
+    fn confirm(&self, age: Duration) -> Result<(), StoreError> {
+        let mut pauses = request_pauses();
+        loop {
+            match self.backend.block_on(self.renew()) {
+                Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => match pauses.next() {
+                    Some(pause) => self.backend.clock().sleep(pause),
+                    None if age < LEASE => return Ok(()),
+                    None => {
+                        return Err(StoreError::LockLost {
+                            location: self.backend.location(&self.workspace),
+                            reason: format!("its deadline has passed, and it cannot be renewed: {problem}"),
+                        });
+                    }
+                },
+                result => return result,
+            }
+        }
+    }
+
+    /// Replaces the deadline by a later one.
+    pub async fn renew(&self) -> Result<(), StoreError> {
+        let Some(leases) = self.backend.store().leases() else { return Ok(()) };
+        let (held, now) = (self.held(), self.backend.clock().now());
+        let info = LockInfo { deadline: deadline(now), ..held.info.clone() };
+        match leases.replace_lock(&self.workspace, &held, &info).await {
+            Ok(held) => {
+                let mut kept = self.kept();
+                (kept.held, kept.renewed) = (held, now);
+                Ok(())
+            }
+            Err(problem) => {
+                // Another renewal of this run may have been faster.
+                if matches!(problem, StoreError::LockLost { .. }) && self.held() == held {
+                    self.lose(&problem);
+                }
+                Err(problem)
+            }
+        }
+    }
+
+    fn lose(&self, problem: &StoreError) {
+        let notify = {
+            let mut kept = self.kept();
+            kept.loss.get_or_insert_with(|| problem.clone());
+            kept.on_loss.take()
+        };
+        if let Some(notify) = notify {
+            notify(problem);
+        }
+    }
+
+    /// Ends the renewals, and returns the lock to release, or why there is none.
+    pub fn end(&self) -> Result<HeldLock, StoreError> {
+        if let Some(task) = self.task.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            task.abort();
+        }
+        let kept = self.kept();
+        kept.loss.clone().map_or_else(|| Ok(kept.held.clone()), Err)
+    }
+
+    /// Whether another run has taken the lock.
+    pub fn is_lost(&self) -> bool {
+        self.kept().loss.is_some()
+    }
+
+    fn has_deadline(&self) -> bool {
+        !self.kept().held.info.deadline.is_empty()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_locks_with_a_passed_deadline_are_over() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_257_000);
+        let mut info = LockInfo { deadline: deadline(now), ..LockInfo::default() };
+        assert!(!is_over(&info, now + LEASE + TOLERANCE));
+        assert!(is_over(&info, now + LEASE + TOLERANCE + Duration::from_secs(1)));
+        for other in ["", "soon"] {
+            other.clone_into(&mut info.deadline);
+            assert!(!is_over(&info, now + Duration::from_secs(1 << 30)), "{other:?}");
+        }
+    }
+}

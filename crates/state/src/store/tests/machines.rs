@@ -1,0 +1,246 @@
+//! Runs on machines that are lost: only the store is left to the next one.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Instant;
+
+use super::*;
+use crate::error::{StateError, StateErrorKind};
+use crate::journal::{Journal, SegmentCreated, SegmentId, SegmentStore};
+
+/// A store in memory with a state and its journals.
+#[derive(Default)]
+struct Shared(Mutex<Content>);
+
+#[derive(Default)]
+struct Content {
+    bytes: Vec<u8>,
+    segments: BTreeMap<SegmentId, Vec<u8>>,
+    created: usize,
+    failure: Option<StateErrorKind>,
+}
+
+impl Shared {
+    fn state(&self) -> State {
+        file::read(&self.0.lock().unwrap().bytes).unwrap()
+    }
+
+    fn segments(&self) -> Vec<String> {
+        self.0.lock().unwrap().segments.keys().map(|id| id.number.to_string()).collect()
+    }
+
+    fn journal_fails(&self, kind: Option<StateErrorKind>) {
+        self.0.lock().unwrap().failure = kind;
+    }
+}
+
+/// The object of one run.
+struct Object(Arc<Shared>);
+
+impl StateObject for Object {
+    fn location(&self) -> String {
+        "shared://state".to_owned()
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), StateError> {
+        self.0.0.lock().unwrap().bytes = bytes.to_vec();
+        Ok(())
+    }
+
+    fn journal(&self) -> Option<Arc<dyn SegmentStore>> {
+        Some(self.0.clone())
+    }
+}
+
+impl SegmentStore for Shared {
+    fn list(&self) -> Result<Vec<SegmentId>, StateError> {
+        Ok(self.0.lock().unwrap().segments.keys().cloned().collect())
+    }
+
+    fn read(&self, id: &SegmentId) -> Result<Option<Vec<u8>>, StateError> {
+        Ok(self.0.lock().unwrap().segments.get(id).cloned())
+    }
+
+    fn create(&self, id: &SegmentId, bytes: &[u8]) -> Result<SegmentCreated, StateError> {
+        let mut content = self.0.lock().unwrap();
+        if let Some(kind) = content.failure {
+            return Err(StateError::of_store(kind, "the store fails", ""));
+        }
+        if let Some(found) = content.segments.get(id) {
+            return Ok(if found == bytes { SegmentCreated::Yes } else { SegmentCreated::Exists });
+        }
+        content.created += 1;
+        content.segments.insert(id.clone(), bytes.to_vec());
+        Ok(SegmentCreated::Yes)
+    }
+
+    fn delete(&self, ids: &[SegmentId]) -> Result<(), StateError> {
+        let mut content = self.0.lock().unwrap();
+        ids.iter().for_each(|id| drop(content.segments.remove(id)));
+        Ok(())
+    }
+
+    fn longest(&self) -> usize {
+        1 << 20
+    }
+}
+
+/// Opens the state on the machine with this directory.
+fn open_on(directory: &Path, store: &Arc<Shared>) -> (RemoteState, Opened) {
+    let day = Duration::from_secs(86400);
+    let options = RemoteOptions {
+        paths: paths(directory).with_backup(Backup::None),
+        terraform_version: VERSION.to_owned(),
+        access: Access::Exclusive,
+        replicating: Replicating::Background,
+        persist_intervals: Some(PersistIntervals { with_journal: day, without_journal: Duration::from_millis(1) }),
+    };
+    let bytes = store.0.lock().unwrap().bytes.clone();
+    RemoteState::open(Arc::new(Object(store.clone())), Some(bytes), options).unwrap()
+}
+
+fn finish(journal: &Journal, text: &str, id: &str) {
+    journal.finished(&address(text), None, &provider(), None, Outcome::Present(object(id))).unwrap();
+}
+
+/// Waits until the store has everything in the journal.
+fn wait_durable(journal: &Journal) -> Result<(), StateError> {
+    let mut durable = std::pin::pin!(journal.durable());
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        match durable.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => return result,
+            Poll::Pending => assert!(Instant::now() < deadline, "the journal does not reach the store"),
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn new_machine() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn another_machine_recovers_results_and_calls_in_flight() {
+    let (store, lost, next) = (Arc::<Shared>::default(), new_machine(), new_machine());
+    let (mut run, _) = open_on(lost.path(), &store);
+    let mut state = State::default();
+    let journal = run.begin_run(&mut state).unwrap();
+    journal.begin(&begin("a.done")).unwrap();
+    finish(&journal, "a.done", "one");
+    journal.begin(&begin("a.flying")).unwrap();
+    wait_durable(&journal).unwrap();
+    // The machine is lost: nothing of the run is dropped in order.
+    std::mem::forget(run);
+
+    let (mut run, opened) = open_on(next.path(), &store);
+    let mut state = opened.state.unwrap();
+    assert_eq!(objects(&state), ["a.done one"]);
+    assert_eq!(opened.in_flight, [begin("a.flying")]);
+    assert_eq!(objects(&store.state()), ["a.done one"], "the recovered state is stored at once");
+    // The call stays in the store until its result is known.
+    let third = new_machine();
+    drop(run.begin_run(&mut state).unwrap());
+    drop(run);
+    let (mut run, opened) = open_on(third.path(), &store);
+    assert_eq!(opened.in_flight, [begin("a.flying")]);
+    let mut state = opened.state.unwrap();
+    let journal = run.begin_run(&mut state).unwrap();
+    finish(&journal, "a.flying", "two");
+    state.insert(&address("a.flying"), None, &provider(), object("two"));
+    run.save(&mut state).unwrap();
+    assert_eq!(objects(&store.state()), ["a.done one", "a.flying two"]);
+    drop((run, journal));
+    let (_, opened) = open_on(new_machine().path(), &store);
+    assert_eq!((opened.in_flight.len(), objects(&opened.state.unwrap()).len()), (0, 2));
+}
+
+#[test]
+fn complete_run_leaves_no_journal_and_a_quick_one_sends_none() {
+    let (store, machine) = (Arc::<Shared>::default(), new_machine());
+    let (mut run, _) = open_on(machine.path(), &store);
+    let mut state = State::default();
+    let journal = run.begin_run(&mut state).unwrap();
+    finish(&journal, "a.a", "a");
+    state.insert(&address("a.a"), None, &provider(), object("a"));
+    run.save(&mut state).unwrap();
+    assert_eq!(store.0.lock().unwrap().created, 0, "nobody waited for a request");
+    let journal = run.begin_run(&mut state).unwrap();
+    finish(&journal, "a.b", "b");
+    wait_durable(&journal).unwrap();
+    assert_eq!(store.segments(), ["1"]);
+    state.insert(&address("a.b"), None, &provider(), object("b"));
+    run.save(&mut state).unwrap();
+    assert!(store.segments().is_empty());
+    assert!(!machine.path().exists(), "nothing is left on the machine");
+}
+
+#[test]
+fn run_whose_state_was_taken_over_begins_no_further_call() {
+    let (store, paused, next) = (Arc::<Shared>::default(), new_machine(), new_machine());
+    let (mut run, _) = open_on(paused.path(), &store);
+    let mut state = State::default();
+    let journal = run.begin_run(&mut state).unwrap();
+    finish(&journal, "a.a", "a");
+    wait_durable(&journal).unwrap();
+    let (_, opened) = open_on(next.path(), &store);
+    assert_eq!(objects(&opened.state.unwrap()), ["a.a a"]);
+    journal.begin(&begin("a.b")).unwrap();
+    let refused = wait_durable(&journal).unwrap_err();
+    assert_eq!((refused.kind, &*refused.summary), (StateErrorKind::Changed, "The state lock was lost"));
+    assert_eq!(journal.begin(&begin("a.c")).unwrap_err(), refused);
+    // What its calls have done is still recorded on its machine.
+    finish(&journal, "a.b", "b");
+}
+
+#[test]
+fn machine_that_comes_back_does_not_repeat_what_another_has_taken_in() {
+    let (store, first, second) = (Arc::<Shared>::default(), new_machine(), new_machine());
+    let (mut run, _) = open_on(first.path(), &store);
+    let mut state = State::default();
+    let journal = run.begin_run(&mut state).unwrap();
+    finish(&journal, "a.gone", "gone");
+    journal.begin(&begin("a.flying")).unwrap();
+    wait_durable(&journal).unwrap();
+    // Only this machine has the last result.
+    finish(&journal, "a.late", "late");
+    let back = copy_of(first.path());
+    std::mem::forget(run);
+
+    // The other machine learns what became of the call, and destroys an object.
+    let (mut run, opened) = open_on(second.path(), &store);
+    let mut state = opened.state.unwrap();
+    let journal = run.begin_run(&mut state).unwrap();
+    journal.resolved(&address("a.flying"), None).unwrap();
+    let gone = state.remove(&address("a.gone"), None);
+    journal.finished(&address("a.gone"), None, &provider(), gone.as_deref(), Outcome::Gone).unwrap();
+    run.save(&mut state).unwrap();
+    drop(run);
+
+    let (_, opened) = open_on(back.path(), &store);
+    assert_eq!(objects(&opened.state.unwrap()), ["a.late late"]);
+    assert!(opened.in_flight.is_empty(), "{:?}", opened.in_flight);
+    assert_eq!(objects(&store.state()), ["a.late late"]);
+}
+
+#[test]
+fn store_that_refuses_journals_gets_the_state_more_often() {
+    let (store, machine) = (Arc::<Shared>::default(), new_machine());
+    let (mut run, _) = open_on(machine.path(), &store);
+    let mut state = State::default();
+    store.journal_fails(Some(StateErrorKind::Denied));
+    let journal = run.begin_run(&mut state).unwrap();
+    journal.begin(&begin("a.a")).unwrap();
+    wait_durable(&journal).unwrap();
+    assert_eq!(run.journal_refusal().map(|problem| problem.kind), Some(StateErrorKind::Denied));
+    finish(&journal, "a.a", "a");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while store.0.lock().unwrap().bytes.is_empty() {
+        assert!(Instant::now() < deadline, "the state is not written");
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(objects(&store.state()), ["a.a a"]);
+}
