@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groma_framework::PrivateData;
-use groma_value::{Kind, Value};
+use groma_value::{Kind, Redacted, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::configured::{Configured, Kept};
@@ -17,8 +17,12 @@ use super::tags::TagSettings;
 use crate::Name;
 use crate::schema::Catalogue;
 
-const SENSITIVE: &str = "(sensitive value)";
 const UNKNOWN: &str = "(known after apply)";
+
+/// The text in place of a sensitive value.
+fn redacted() -> Json {
+    Redacted::Sensitive.to_string().into()
+}
 
 /// The patches that updates send to the service, computed from planned changes.
 #[derive(Debug)]
@@ -124,7 +128,7 @@ fn hide_values(fields: &Fields, after: &Value, operation: &mut Json) {
     }
     let Location { shape, value, is_sensitive, part } = location;
     if is_sensitive {
-        *sent = SENSITIVE.into();
+        *sent = redacted();
     } else if value.is_known() && (value.has_marks() || !value.is_wholly_known()) {
         *sent = shown(shape, &value, part).unwrap_or(Json::Null);
     }
@@ -168,7 +172,7 @@ impl<'a> Location<'a> {
 fn shown(shape: &Shape, value: &Value, part: Part) -> Option<Json> {
     let (value, marks) = value.unmark();
     if marks.is_sensitive() {
-        return Some(SENSITIVE.into());
+        return Some(redacted());
     }
     if !value.is_known() {
         return Some(UNKNOWN.into());
@@ -238,7 +242,7 @@ mod tests {
         assert_eq!(
             Json::Array(operations),
             json!([
-                {"op": "replace", "path": "/Value", "value": SENSITIVE},
+                {"op": "replace", "path": "/Value", "value": redacted()},
                 {"op": "replace", "path": "/Description", "value": UNKNOWN},
             ])
         );
