@@ -89,11 +89,9 @@ impl Included {
             with_them.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
         }
         let mut included = Self::with(TargetSet::Excludes { excludes: excludes.to_vec(), stays: with_them });
-        let every = resources(graph).chain(undeclared_imports(graph));
-        let open: Vec<_> = every
-            .filter(|(_, address)| !included.target_set.leaves_out(address))
-            .map(|(node_ref, _)| node_ref)
-            .collect();
+        let is_in = |address: &ConfigResource| !included.target_set.leaves_out(address);
+        let declared = resources(graph).filter(|(_, address)| is_in(address)).map(|(node_ref, _)| node_ref);
+        let open: Vec<_> = declared.chain(undeclared_imports(graph, is_in)).collect();
         if mode == Mode::Destroy {
             included.read = open.iter().copied().collect();
             included.close(graph, Triggers::Apart, open);
@@ -150,12 +148,8 @@ impl Included {
         let (open, addresses): (Vec<_>, HashSet<_>) = targeted.unzip();
         included.resources = addresses;
         // Imports without a block have no resource node, so their nodes are targets themselves.
-        let imports: Vec<_> = undeclared_imports(graph)
-            .filter(|(_, address)| targets.iter().any(|target| covers(target, address)))
-            .map(|(node_ref, _)| node_ref)
-            .collect();
-        let providers: Vec<_> = imports.iter().filter_map(|node_ref| provider_of_import(graph, *node_ref)).collect();
-        let all = open.iter().copied().chain(imports).chain(providers).collect();
+        let imports = undeclared_imports(graph, |address| targets.iter().any(|target| covers(target, address)));
+        let all = open.iter().copied().chain(imports).collect();
         included.close(graph, Triggers::Part, all);
         // Of what is aimed at only what is named is meant, whatever else depends on it: one module instance is not all of them.
         for node_ref in open {
@@ -368,11 +362,13 @@ fn resources(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeInd
     })
 }
 
-/// The import blocks whose resources have no block, so that no resource leads to them.
-fn undeclared_imports(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeIndex), ConfigResource)> {
+/// Returns the nodes of the import blocks that are meant and whose resources have no block, and of the provider blocks that read
+/// their objects.
+fn undeclared_imports(graph: &ConfigGraph, is_in: impl Fn(&ConfigResource) -> bool) -> Vec<(ModuleIndex, NodeIndex)> {
     let root = graph.module(ConfigGraph::ROOT);
     let imports = root.config.imports.iter().enumerate().filter(|(_, import)| is_missing(&root.config, import));
-    imports.map(|(at, import)| ((ConfigGraph::ROOT, root.import(at)), import.to.clone()))
+    let imports = imports.filter(|(_, import)| is_in(&import.to)).map(|(at, _)| (ConfigGraph::ROOT, root.import(at)));
+    imports.flat_map(|node_ref| [Some(node_ref), provider_of_import(graph, node_ref)]).flatten().collect()
 }
 
 /// Returns the provider block that reads the object of an import without a resource block. No edge leads to it, because

@@ -81,7 +81,7 @@ impl Naming {
                 Some(name) => Ok(Self::Named(name)),
                 None => Err(invalid(
                     "workspaces",
-                    "it must have \"name\", for one workspace, or \"tags\", for all workspaces that have these tags; the environment \
+                    "in a cloud block it must have \"name\", for one workspace, or \"tags\", for all workspaces that have them; the environment \
                      variable TF_WORKSPACE can name one, too",
                 )),
             },
