@@ -6,6 +6,7 @@ mod descriptions;
 mod hints;
 mod map;
 mod placeholders;
+mod protocol;
 mod schemas;
 mod structure;
 mod summaries;
@@ -20,6 +21,8 @@ tasks:
   hints WHEEL FOLDER
                     record which constraints of a cfn-lint wheel the schemas of the AWS registry
                     in FOLDER do not have
+  protocol          generate the messages of the plugin protocol from its definitions, after a
+                    change of a .proto file in crates/plugin/src/proto
   schemas [WHEEL]   rebuild schemas.bin and descriptions.bin in crates/cloudcontrol/data from the
                     pinned cfn-lint wheel (downloaded with pip when no path is given)
   structure         check that the modules of each crate have an order, and that no code
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
             [wheel, folder] => hints::run(Path::new(wheel), Path::new(folder)),
             _ => Err(format!("hints needs a wheel and a folder\n{TASKS}")),
         },
+        Some("protocol") => protocol::run(&workspace_root()),
         Some("schemas") => schemas::run(arguments.get(1).map(String::as_str)),
         Some("structure") => structure::run(&workspace_root()),
         Some(other) => Err(format!("unknown task {other:?}\n{TASKS}\n{}", bench::HELP)),

@@ -1,12 +1,19 @@
-//! Generates the messages and stubs of the plugin protocol from the definitions in `src/proto`.
+//! Generates the messages and stubs of the plugin protocol from the definitions in `crates/plugin/src/proto`.
+//!
+//! The result is committed: the generator and its dependencies would cost every build of the program half a minute of processor time, for files
+//! that change once a year. A test compares them with the definitions.
 
+use std::collections::BTreeMap;
 use std::error::Error;
+use std::fs;
 use std::path::Path;
 
 use prost_types::DescriptorProto;
 
 /// The directory of the definitions.
-const DIRECTORY: &str = "src/proto";
+const DIRECTORY: &str = "crates/plugin/src/proto";
+/// The directory of the generated code.
+const GENERATED: &str = "crates/plugin/src/proto/generated";
 /// The provider services. Client and server dispatch their calls by tables of their own instead of generated stubs.
 const PROVIDER: [&str; 2] = ["tfplugin6.proto", "tfplugin5.proto"];
 /// The auxiliary services of a plugin process.
@@ -24,27 +31,41 @@ const RENAMED: [(&str, &str); 5] = [
 /// Messages that differ between the versions on the wire, or contain one that does.
 const DIFFERENT: [&str; 4] = ["Schema", "ActionSchema", "GetProviderSchema", "GetProviderSchema.Response"];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let out = std::env::var_os("OUT_DIR").ok_or("cargo says where to write")?;
-    for name in PROVIDER.iter().chain(&HOST) {
-        // Without these lines cargo would run the generator at every change of the crate.
-        println!("cargo::rerun-if-changed={DIRECTORY}/{name}");
+/// Writes the generated code into the plugin crate.
+pub fn run(workspace: &Path) -> Result<(), String> {
+    let generated = generate(workspace).map_err(|error| format!("cannot generate the protocol: {error}"))?;
+    for (name, code) in generated {
+        let path = workspace.join(GENERATED).join(&name);
+        fs::write(&path, code).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
-    host(Path::new(&out))?;
-    provider(Path::new(&out))
+    Ok(())
 }
 
-fn host(out: &Path) -> Result<(), Box<dyn Error>> {
-    let descriptors = protox::compile(HOST, [DIRECTORY])?;
+/// Returns the generated code by file name.
+fn generate(workspace: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
+    let definitions = workspace.join(DIRECTORY);
+    let out = tempfile::tempdir()?;
+    generate_host(&definitions, out.path())?;
+    generate_provider(&definitions, out.path())?;
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(out.path())? {
+        let entry = entry?;
+        files.insert(entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path())?);
+    }
+    Ok(files)
+}
+
+fn generate_host(definitions: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let descriptors = protox::compile(HOST, [definitions])?;
     Ok(tonic_prost_build::configure().build_transport(false).out_dir(out).compile_fds(descriptors)?)
 }
 
 /// Generates both versions; version 5 reuses the messages of version 6 that are identical on the wire.
-fn provider(out: &Path) -> Result<(), Box<dyn Error>> {
-    let descriptors = protox::compile(PROVIDER, [DIRECTORY])?;
-    let of_version_5 = descriptors.file.iter().find(|file| file.package() == "tfplugin5");
+fn generate_provider(definitions: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let descriptors = protox::compile(PROVIDER, [definitions])?;
+    let version_5 = descriptors.file.iter().find(|file| file.package() == "tfplugin5");
     let mut names = Vec::new();
-    for message in of_version_5.into_iter().flat_map(|file| &file.message_type) {
+    for message in version_5.into_iter().flat_map(|file| &file.message_type) {
         collect(message, "", &mut names);
     }
     let mut builder = tonic_prost_build::configure()
@@ -99,4 +120,18 @@ fn snake(name: &str) -> String {
         text.push(letter.to_ascii_lowercase());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn committed_code_is_what_the_definitions_generate() {
+        let workspace = crate::workspace_root();
+        for (name, code) in generate(&workspace).expect("the definitions compile") {
+            let committed = fs::read_to_string(workspace.join(GENERATED).join(&name)).unwrap_or_default();
+            assert!(committed == code, "{GENERATED}/{name} is not current; run `cargo xtask protocol`");
+        }
+    }
 }
