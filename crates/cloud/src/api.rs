@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use serde_json::Value as Json;
 
 use crate::environment::Environment;
@@ -61,22 +62,24 @@ impl ApiClient {
     ///
     /// # Errors
     /// Fails if no response arrives after all attempts. A response with an error status is not an error here.
-    pub async fn send(&self, request: &ApiRequest) -> Result<HttpResponse, TokenError> {
-        let mut attempt = 1;
-        loop {
-            // Converted again for each attempt, because sending consumes the request.
-            let answer = self.transport.send(request.converted()?).await;
-            let is_transient = match &answer {
-                // 501 means that the operation does not exist, which another attempt does not change.
-                Ok(answer) => matches!(answer.status.as_u16(), 429 | 500 | 502..=504),
-                Err(error) => error.is_transient(),
-            };
-            if !is_transient || attempt >= request.attempts {
-                return Ok(answer?);
+    pub fn send<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<HttpResponse, TokenError>> {
+        Box::pin(async move {
+            let mut attempt = 1;
+            loop {
+                // Converted again for each attempt, because sending consumes the request.
+                let answer = self.transport.send(request.converted()?).await;
+                let is_transient = match &answer {
+                    // 501 means that the operation does not exist, which another attempt does not change.
+                    Ok(answer) => matches!(answer.status.as_u16(), 429 | 500 | 502..=504),
+                    Err(error) => error.is_transient(),
+                };
+                if !is_transient || attempt >= request.attempts {
+                    return Ok(answer?);
+                }
+                tokio::time::sleep(self.backoff.delay(attempt - 1)).await;
+                attempt += 1;
             }
-            tokio::time::sleep(self.backoff.delay(attempt - 1)).await;
-            attempt += 1;
-        }
+        })
     }
 
     /// Sends a request and parses the response as JSON.
@@ -84,15 +87,17 @@ impl ApiClient {
     /// # Errors
     /// Fails if no response arrives, if it has an error status (the error then holds the service's message), or if it
     /// is not JSON.
-    pub async fn json(&self, request: &ApiRequest) -> Result<Json, TokenError> {
-        let answer = self.send(request).await?;
-        let document = serde_json::from_slice::<Json>(&answer.body);
-        if !answer.status.is_success() {
-            // Proxies and gateways answer with HTML, so an error without JSON is reported by its status alone.
-            let message = document.ok().and_then(|document| error_message(&document));
-            return Err(TokenError::rejected(answer.status.as_u16(), message.as_deref()));
-        }
-        document.map_err(|_| TokenError::response("the response of the service is not JSON"))
+    pub fn json<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<Json, TokenError>> {
+        Box::pin(async move {
+            let answer = self.send(request).await?;
+            let document = serde_json::from_slice::<Json>(&answer.body);
+            if !answer.status.is_success() {
+                // Proxies and gateways answer with HTML, so an error without JSON is reported by its status alone.
+                let message = document.ok().and_then(|document| error_message(&document));
+                return Err(TokenError::rejected(answer.status.as_u16(), message.as_deref()));
+            }
+            document.map_err(|_| TokenError::response("the response of the service is not JSON"))
+        })
     }
 }
 

@@ -5,6 +5,9 @@
 //! requests with them.
 //! [`oracle::OracleCredentials`] and [`tencent::TencentCredentials`] sign requests.
 //! Requests run on a thread of this crate ([`background`]), so that callers need no async runtime of their own.
+//!
+//! Functions that other crates await return boxed futures. The compiler translates the body of an `async fn` again in each
+//! crate that awaits it, with everything below it; a boxed future is translated here, once.
 
 pub mod api;
 pub mod aws;

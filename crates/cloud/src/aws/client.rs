@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
@@ -79,17 +80,19 @@ impl AwsClient {
     ///
     /// # Errors
     /// Fails if no source names one, or if the shared configuration files cannot be used.
-    pub async fn region(&self) -> Result<String, AwsError> {
-        let inner = self.inner.clone();
-        background::run(async move { inner.region(None).await }).await?
+    pub fn region(&self) -> BoxFuture<'_, Result<String, AwsError>> {
+        Box::pin(async move {
+            let inner = self.inner.clone();
+            background::run(async move { inner.region(None).await }).await?
+        })
     }
 
     /// Returns the partition of the client's region.
     ///
     /// # Errors
     /// Fails like [`Self::region`].
-    pub async fn partition(&self) -> Result<Partition, AwsError> {
-        self.region().await.map(|region| Partition::of_region(&region))
+    pub fn partition(&self) -> BoxFuture<'_, Result<Partition, AwsError>> {
+        Box::pin(async move { self.region().await.map(|region| Partition::of_region(&region)) })
     }
 
     /// Loads the credentials and returns the account that they belong to. Where they do not tell it, returns the access
@@ -97,15 +100,17 @@ impl AwsClient {
     ///
     /// # Errors
     /// Fails if there are no credentials.
-    pub async fn credentials_owner(&self) -> Result<String, AwsError> {
-        let inner = self.inner.clone();
-        background::run(async move {
-            let keys = inner.loaded().await?.keys.get(inner.clock.now()).await;
-            let keys = keys.map_err(|error| explained(&inner.settings, &error))?;
-            let account = keys.account_id().map(|account| account.as_str().to_owned());
-            Ok(account.unwrap_or_else(|| keys.access_key_id().to_owned()))
+    pub fn credentials_owner(&self) -> BoxFuture<'_, Result<String, AwsError>> {
+        Box::pin(async move {
+            let inner = self.inner.clone();
+            background::run(async move {
+                let keys = inner.loaded().await?.keys.get(inner.clock.now()).await;
+                let keys = keys.map_err(|error| explained(&inner.settings, &error))?;
+                let account = keys.account_id().map(|account| account.as_str().to_owned());
+                Ok(account.unwrap_or_else(|| keys.access_key_id().to_owned()))
+            })
+            .await?
         })
-        .await?
     }
 
     /// Adds the headers that sign a request of another client.
@@ -125,31 +130,35 @@ impl AwsClient {
     ///
     /// # Errors
     /// Fails if there are no credentials.
-    pub async fn signed_headers(
-        &self,
-        url: &Url,
+    pub fn signed_headers<'a>(
+        &'a self,
+        url: &'a Url,
         service: AwsService,
-        region: &str,
-    ) -> Result<Vec<(String, String)>, AwsError> {
-        let (client, region) = (self.clone(), region.to_owned());
-        let mut request = HttpRequest::new(Method::GET, url.clone());
-        background::run(async move {
-            client.sign(&mut request, service, &region).await?;
-            let text = |(name, value): (&HeaderName, &HeaderValue)| {
-                Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
-            };
-            Ok(request.headers.iter().filter_map(text).collect())
+        region: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<(String, String)>, AwsError>> {
+        Box::pin(async move {
+            let (client, region) = (self.clone(), region.to_owned());
+            let mut request = HttpRequest::new(Method::GET, url.clone());
+            background::run(async move {
+                client.sign(&mut request, service, &region).await?;
+                let text = |(name, value): (&HeaderName, &HeaderValue)| {
+                    Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+                };
+                Ok(request.headers.iter().filter_map(text).collect())
+            })
+            .await?
         })
-        .await?
     }
 
     /// Sends a request and returns its successful response.
     ///
     /// # Errors
     /// Fails if there are no credentials, if no response arrives, or if the service answers with an error.
-    pub async fn send(&self, request: AwsRequest) -> Result<AwsResponse, RequestError> {
-        let inner = self.inner.clone();
-        background::run(async move { inner.send(&request).await }).await.map_err(AwsError::from)?
+    pub fn send(&self, request: AwsRequest) -> BoxFuture<'_, Result<AwsResponse, RequestError>> {
+        Box::pin(async move {
+            let inner = self.inner.clone();
+            background::run(async move { inner.send(&request).await }).await.map_err(AwsError::from)?
+        })
     }
 
     /// Sends a request and blocks until its response arrives.
@@ -165,9 +174,11 @@ impl AwsClient {
     ///
     /// # Errors
     /// Fails like [`Self::send`].
-    pub async fn caller_identity(&self) -> Result<CallerIdentity, RequestError> {
-        let inner = self.inner.clone();
-        background::run(async move { inner.caller_identity().await }).await.map_err(AwsError::from)?
+    pub fn caller_identity(&self) -> BoxFuture<'_, Result<CallerIdentity, RequestError>> {
+        Box::pin(async move {
+            let inner = self.inner.clone();
+            background::run(async move { inner.caller_identity().await }).await.map_err(AwsError::from)?
+        })
     }
 
     /// Asks AWS STS for the identity behind the credentials and blocks until the answer arrives.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use certificate::Certificate;
+use futures_util::future::BoxFuture;
 use groma_diagnostics::io_reason;
 use serde_json::{Map, Value as Json};
 use tokio::sync::Mutex;
@@ -68,18 +69,22 @@ impl AzureCredentials {
     ///
     /// # Errors
     /// Fails if the settings name an unknown cloud, or if the metadata host does not describe it.
-    pub async fn cloud(&self) -> Result<AzureCloud, TokenError> {
-        let inner = self.inner.clone();
-        background::run(async move { inner.cloud().await }).await?
+    pub fn cloud(&self) -> BoxFuture<'_, Result<AzureCloud, TokenError>> {
+        Box::pin(async move {
+            let inner = self.inner.clone();
+            background::run(async move { inner.cloud().await }).await?
+        })
     }
 
     /// Returns an access token for a resource, such as [`AzureCloud::STORAGE`].
     ///
     /// # Errors
     /// Fails if there are no credentials, or if they are refused.
-    pub async fn token(&self, resource: &str) -> Result<Secret, TokenError> {
-        let (inner, resource) = (self.inner.clone(), resource.to_owned());
-        background::run(async move { inner.token(&resource).await }).await?
+    pub fn token<'a>(&'a self, resource: &'a str) -> BoxFuture<'a, Result<Secret, TokenError>> {
+        Box::pin(async move {
+            let (inner, resource) = (self.inner.clone(), resource.to_owned());
+            background::run(async move { inner.token(&resource).await }).await?
+        })
     }
 
     /// Returns an access token for a resource that is chosen from those of the cloud, and blocks until it is there.

@@ -11,6 +11,7 @@ use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use futures_util::future::BoxFuture;
 use groma_diagnostics::io_reason;
 use serde_json::{Value as Json, json};
 use tokio::sync::Mutex;
@@ -78,9 +79,11 @@ impl GoogleCredentials {
     ///
     /// # Errors
     /// Fails if there are no credentials, or if they are refused.
-    pub async fn token(&self) -> Result<Secret, TokenError> {
-        let inner = self.inner.clone();
-        background::run(async move { inner.token().await }).await?
+    pub fn token(&self) -> BoxFuture<'_, Result<Secret, TokenError>> {
+        Box::pin(async move {
+            let inner = self.inner.clone();
+            background::run(async move { inner.token().await }).await?
+        })
     }
 
     /// Returns an access token and blocks until it is there.

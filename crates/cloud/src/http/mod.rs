@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use error::{innermost, without_secrets};
+use futures_util::future::BoxFuture;
 use reqwest::Client;
 use reqwest::header::USER_AGENT;
 
@@ -135,23 +136,25 @@ impl Transport {
     ///
     /// # Errors
     /// Fails if no complete response arrives. A response with an error status is not an error here.
-    pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let HttpRequest { method, url, mut headers, body, limit } = request;
-        headers.entry(USER_AGENT).or_insert_with(|| self.user_agent.clone());
-        let client = if is_link_local(&url) { &self.metadata } else { &self.client };
-        let failed = |error: &reqwest::Error| HttpError::of_request(&url, self.read_timeout, error);
-        let sent = client.request(method, url.clone()).headers(headers).body(body).send().await;
-        let mut response = sent.map_err(|error| failed(&error))?;
-        let too_large = || HttpError::TooLarge { url: without_secrets(&url), limit };
-        let mut body = Vec::new();
-        // Read in chunks, because `content-length` may be absent or wrong and the limit must hold anyway.
-        while let Some(bytes) = response.chunk().await.map_err(|error| failed(&error))? {
-            if body.len() as u64 + bytes.len() as u64 > limit {
-                return Err(too_large());
+    pub fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, HttpError>> {
+        Box::pin(async move {
+            let HttpRequest { method, url, mut headers, body, limit } = request;
+            headers.entry(USER_AGENT).or_insert_with(|| self.user_agent.clone());
+            let client = if is_link_local(&url) { &self.metadata } else { &self.client };
+            let failed = |error: &reqwest::Error| HttpError::of_request(&url, self.read_timeout, error);
+            let sent = client.request(method, url.clone()).headers(headers).body(body).send().await;
+            let mut response = sent.map_err(|error| failed(&error))?;
+            let too_large = || HttpError::TooLarge { url: without_secrets(&url), limit };
+            let mut body = Vec::new();
+            // Read in chunks, because `content-length` may be absent or wrong and the limit must hold anyway.
+            while let Some(bytes) = response.chunk().await.map_err(|error| failed(&error))? {
+                if body.len() as u64 + bytes.len() as u64 > limit {
+                    return Err(too_large());
+                }
+                body.extend_from_slice(&bytes);
             }
-            body.extend_from_slice(&bytes);
-        }
-        Ok(HttpResponse { status: response.status(), headers: response.headers().clone(), body })
+            Ok(HttpResponse { status: response.status(), headers: response.headers().clone(), body })
+        })
     }
 }
 

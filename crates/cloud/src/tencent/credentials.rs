@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures_util::future::BoxFuture;
 use groma_diagnostics::io_reason;
 use serde_json::{Value as Json, json};
 use tokio::sync::Mutex;
@@ -106,9 +107,11 @@ impl TencentCredentials {
     /// # Errors
     /// Fails if there are no keys, if no response arrives, or if it has no such member. An error of the service is in
     /// `Error.Code` of the result.
-    pub async fn call(&self, request: &TencentRequest) -> Result<Json, TokenError> {
-        let keys = self.keys().await?;
-        request.send(&self.inner.api, &keys).await
+    pub fn call<'a>(&'a self, request: &'a TencentRequest) -> BoxFuture<'a, Result<Json, TokenError>> {
+        Box::pin(async move {
+            let keys = self.keys().await?;
+            request.send(&self.inner.api, &keys).await
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY;
 use aws_lc_rs::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY;
+use futures_util::future::BoxFuture;
 
 use super::credentials::{Keys, TencentCredentials};
 use super::tc3::{digest, hex, hmac};
@@ -19,15 +20,17 @@ impl TencentCredentials {
     ///
     /// # Errors
     /// Fails if there are no keys, or if the URL of the request is invalid.
-    pub async fn sign(&self, request: ApiRequest) -> Result<ApiRequest, TokenError> {
-        let keys = self.keys().await?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let request = match &keys.token {
-            Some(token) => request.with_header("x-cos-security-token", token.reveal()),
-            None => request,
-        };
-        let authorization = authorization(&request, &keys, now)?;
-        Ok(request.with_header("authorization", authorization))
+    pub fn sign(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiRequest, TokenError>> {
+        Box::pin(async move {
+            let keys = self.keys().await?;
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+            let request = match &keys.token {
+                Some(token) => request.with_header("x-cos-security-token", token.reveal()),
+                None => request,
+            };
+            let authorization = authorization(&request, &keys, now)?;
+            Ok(request.with_header("authorization", authorization))
+        })
     }
 }
 
