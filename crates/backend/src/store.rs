@@ -111,18 +111,13 @@ pub trait JournalStore: Send + Sync {
         bytes: &'a [u8],
     ) -> StoreFuture<'a, SegmentCreated>;
 
-    /// Deletes a segment. A missing one is not an error.
-    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()>;
+    /// Deletes segments, in this order where the service deletes one at a time. A missing one is not an error.
+    fn delete_segments<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()>;
 
     /// Returns the largest number of bytes in a segment.
     fn longest_segment(&self) -> usize {
         4 << 20
     }
-}
-
-/// The folder of a state's journals, beside its object.
-pub(crate) fn journal_folder(object: &str) -> String {
-    format!("{object}.groma-journal/")
 }
 
 /// The workspaces that a store can have.

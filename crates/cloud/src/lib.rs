@@ -3,9 +3,10 @@
 //! [`aws::AwsClient`] sends signed requests to any service of AWS, or to a compatible one.
 //! [`google::GoogleCredentials`] and [`azure::AzureCredentials`] provide access tokens, and [`api::ApiClient`] sends
 //! requests with them.
-//! [`oracle::OracleCredentials`] and [`tencent::TencentCredentials`] sign requests.
+//! [`oracle::OracleCredentials`], [`tencent::TencentCredentials`] and [`alibaba::AlibabaCredentials`] sign requests.
 //! Requests run on a thread of this crate ([`background`]), so that callers need no async runtime of their own.
 
+pub mod alibaba;
 pub mod api;
 pub mod aws;
 pub mod azure;

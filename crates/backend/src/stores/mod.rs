@@ -7,6 +7,7 @@ pub(crate) mod gcs;
 pub(crate) mod http;
 pub(crate) mod inmem;
 pub(crate) mod kubernetes;
+mod object_store;
 pub(crate) mod oci;
 pub(crate) mod pg;
 pub(crate) mod remote;

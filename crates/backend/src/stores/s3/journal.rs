@@ -1,25 +1,32 @@
-//! Journals as objects beside the state.
+//! The objects of journals.
 
 use super::S3Store;
 use super::objects::{Condition, Outcome};
 use crate::error::StoreError;
-use crate::store::{JournalStore, SegmentCreated, StoreFuture, journal_folder};
+use crate::store::SegmentCreated;
+use crate::stores::object_store::ObjectStore;
 
-impl S3Store {
-    fn segment(&self, workspace: &str, name: &str) -> String {
-        format!("{}{name}", self.journal_folder(workspace))
+impl ObjectStore for S3Store {
+    fn state_object(&self, workspace: &str) -> String {
+        self.key(workspace)
     }
 
-    fn journal_folder(&self, workspace: &str) -> String {
-        journal_folder(&self.key(workspace))
+    async fn create_object(&self, _: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
+        match self.objects.put(name, bytes, &self.state_tags, Condition::Absent).await? {
+            Outcome::Done(_) => Ok(SegmentCreated::Yes),
+            Outcome::Refused => Ok(SegmentCreated::Exists),
+        }
     }
 
-    async fn list_segments(&self, workspace: &str) -> Result<Vec<String>, StoreError> {
-        let folder = self.journal_folder(workspace);
+    async fn read_object(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.objects.get(name).await?.map(|object| object.bytes))
+    }
+
+    async fn list_objects(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         let (mut names, mut next) = (Vec::new(), None);
         loop {
-            let page = self.objects.list(&folder, None, next.as_deref()).await?;
-            names.extend(page.keys.iter().filter_map(|key| key.strip_prefix(&folder)).map(str::to_owned));
+            let page = self.objects.list(prefix, None, next.as_deref()).await?;
+            names.extend(page.keys);
             next = page.next;
             if next.is_none() {
                 return Ok(names);
@@ -27,39 +34,11 @@ impl S3Store {
         }
     }
 
-    async fn put_segment(&self, object: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
-        match self.objects.put(object, bytes, &self.state_tags, Condition::Absent).await? {
-            Outcome::Done(_) => Ok(SegmentCreated::Yes),
-            Outcome::Refused => Ok(SegmentCreated::Exists),
-        }
-    }
-}
-
-impl JournalStore for S3Store {
-    fn segments<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<String>> {
-        Box::pin(self.list_segments(workspace))
+    async fn delete_object(&self, name: &str) -> Result<(), StoreError> {
+        self.objects.delete(name, Condition::None).await.map(|_| ())
     }
 
-    fn read_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
-        Box::pin(async move {
-            let object = self.segment(workspace, name);
-            Ok(self.objects.get(&object).await?.map(|object| object.bytes))
-        })
-    }
-
-    fn create_segment<'a>(
-        &'a self,
-        workspace: &'a str,
-        name: &'a str,
-        bytes: &'a [u8],
-    ) -> StoreFuture<'a, SegmentCreated> {
-        Box::pin(async move { self.put_segment(&self.segment(workspace, name), bytes).await })
-    }
-
-    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let object = self.segment(workspace, name);
-            self.objects.delete(&object, Condition::None).await.map(|_| ())
-        })
+    async fn delete_objects(&self, names: &[String]) -> Result<(), StoreError> {
+        self.objects.delete_all(names).await
     }
 }

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groma_cloud::aws::{AwsClient, AwsRequest, AwsResponse, RequestError};
 use groma_cloud::http::Method;
+use md5::Md5;
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
@@ -21,6 +22,9 @@ const LIMIT: u64 = 4 << 30;
 /// S3 refuses one of two writes that meet; the repetition of the other then finds out which condition holds.
 const RACE_ATTEMPTS: u32 = 6;
 const RACE_PAUSE: Duration = Duration::from_millis(50);
+
+/// The largest number of objects that one request deletes.
+const BATCH: usize = 1000;
 
 /// The objects of one bucket.
 pub(super) struct Objects {
@@ -124,6 +128,44 @@ impl Objects {
         // Repeated by the caller: after a lost answer, the repetition finds no object, which is no refusal then.
         let request = self.request(Method::DELETE, "DeleteObject", key).with_attempts(1);
         self.conditional(key, "delete the object", request, condition).await
+    }
+
+    /// Deletes objects, up to 1,000 in one request. Missing ones are no error.
+    pub async fn delete_all(&self, keys: &[String]) -> Result<(), StoreError> {
+        for keys in keys.chunks(BATCH) {
+            match keys {
+                [key] => self.delete(key, Condition::None).await.map(|_| ())?,
+                keys => self.delete_batch(keys).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete_batch(&self, keys: &[String]) -> Result<(), StoreError> {
+        let body = batch(keys);
+        let request = self.request(Method::POST, "DeleteObjects", "").with_query("delete", "");
+        let request = request
+            .with_header("content-type", "application/xml")
+            .with_header("content-md5", STANDARD.encode(Md5::digest(&body)))
+            .with_body(body.into_bytes());
+        let first = keys.first().map_or("", String::as_str);
+        let response = match self.client.send(request).await {
+            Ok(response) => response,
+            // Compatible services without this request have the other one.
+            Err(problem) if matches!(problem.status(), Some(400 | 405 | 501)) => return self.delete_each(keys).await,
+            Err(problem) => return Err(self.failed(first, "delete the objects", &problem)),
+        };
+        // The service reports the objects that it did not delete. Deleting each of them says why not.
+        let document = String::from_utf8_lossy(&response.body).into_owned();
+        let failed = xml::elements(&document, "Error").into_iter().filter_map(|error| xml::text(error, "Key"));
+        self.delete_each(&failed.collect::<Vec<_>>()).await
+    }
+
+    async fn delete_each(&self, keys: &[String]) -> Result<(), StoreError> {
+        for key in keys {
+            self.delete(key, Condition::None).await?;
+        }
+        Ok(())
     }
 
     async fn conditional(
@@ -241,6 +283,16 @@ impl Objects {
             S3Encryption::OfBucket | S3Encryption::Aes256 | S3Encryption::Kms(_) => request,
         }
     }
+}
+
+/// Returns the body of a request that deletes objects, and is answered only with those that stay.
+fn batch(keys: &[String]) -> String {
+    let objects: String =
+        keys.iter().map(|key| format!("<Object><Key>{}</Key></Object>", xml::escaped(key))).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+         {objects}<Quiet>true</Quiet></Delete>"
+    )
 }
 
 fn etag(response: &AwsResponse) -> String {
