@@ -180,7 +180,8 @@ impl AlibabaInner {
     }
 
     async fn machine_keys(&self, role: &str) -> Result<Keys, TokenError> {
-        let failed = |error: TokenError| error.context(format!("cannot read the keys of the role {role} of this machine"));
+        let failed =
+            |error: TokenError| error.context(format!("cannot read the keys of the role {role} of this machine"));
         let url = format!("{METADATA}/meta-data/ram/security-credentials/{}", url_encoded(role));
         let mut request = ApiRequest::get(url).with_attempts(1);
         let token = ApiRequest::new(Method::PUT, format!("{METADATA}/api/token"))

@@ -60,7 +60,8 @@ mod tests {
     #[test]
     fn headers_are_those_of_terraform() {
         // Recorded from Terraform 1.15, which describes the table "locks".
-        let headers = headers(&Keys::fixed("a", "b"), "127", "DescribeTable", b"\n\x05locks", "2026-11-29T06:11:23.11296Z");
+        let headers =
+            headers(&Keys::fixed("a", "b"), "127", "DescribeTable", b"\n\x05locks", "2026-11-29T06:11:23.11296Z");
         let header = |name| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         assert_eq!(header("x-ots-contentmd5"), Some("G5tvh3oy/JoRP2uOiJjeqw=="));
         assert_eq!(header("x-ots-signature"), Some("6etOFKB7ct2p4G+YGWMZ4LXZH5I="));

@@ -14,6 +14,7 @@ use tokio::sync::OnceCell;
 
 use super::settings::Tags;
 use crate::error::StoreError;
+use crate::host::Tokens;
 use crate::stores::requests::{self, Response, RetryPolicy, shown};
 
 const RETRIES: RetryPolicy =
@@ -30,7 +31,9 @@ pub(super) struct Api {
     pub organization: String,
     /// The project of new workspaces; the default one of the organization without it.
     pub project: Option<String>,
-    pub token: Option<Secret>,
+    /// The token, once it was looked up.
+    pub token: OnceCell<Option<Secret>>,
+    pub tokens: Tokens,
     /// The address of the API, once the host has named it.
     pub service: OnceCell<Url>,
 }
@@ -81,7 +84,8 @@ impl Api {
         let url = service
             .join(path)
             .map_err(|problem| StoreError::Network { service: self.hostname.clone(), reason: problem.to_string() })?;
-        let Some(token) = &self.token else { return Err(self.no_token()) };
+        let token = self.token.get_or_try_init(|| self.tokens.token(&self.hostname)).await?;
+        let Some(token) = token else { return Err(self.no_token()) };
         let body = body.map(Json::to_string);
         let build = |request: reqwest::RequestBuilder| {
             // The download address of a state may be on another host; it is signed and needs no token.
@@ -108,7 +112,10 @@ impl Api {
         StoreError::Unauthenticated {
             service: self.hostname.clone(),
             reason,
-            advice: format!("Run groma login {}, or set token or TF_TOKEN_{variable}.", self.hostname),
+            advice: format!(
+                "Run groma login {}, set token or TF_TOKEN_{variable}, or add credentials to the CLI configuration.",
+                self.hostname
+            ),
         }
     }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use groma_cloud::Secret;
 use groma_cloud::api::url_encoded;
 use reqwest::Url;
 use tokio::sync::OnceCell;
@@ -77,7 +78,8 @@ fn connect(
     Ok(Arc::new(RemoteStore {
         api: Api {
             client: requests::client(host, &TlsSettings::default(), arguments)?,
-            token: settings::token(settings, host, &hostname),
+            token: OnceCell::new_with(settings.text("token").map(|token| Some(Secret::new(token)))),
+            tokens: host.tokens.clone(),
             hostname,
             base,
             organization: settings.required("organization").to_owned(),

@@ -166,10 +166,10 @@ impl S3Store {
                 let found = self.objects.get(&key).await?;
                 match found {
                     // The answer to an earlier attempt was lost: the object is this run's own.
-                    Some(found) if found.bytes == write.bytes => found.etag,
+                    Some(found) if found.bytes == write.bytes => found.version,
                     found => {
                         let location = self.objects.location(&key);
-                        let found = found.map(|found| Version(found.etag));
+                        let found = found.map(|found| Version(found.version));
                         return Err(StoreError::Conflict { location, found });
                     }
                 }

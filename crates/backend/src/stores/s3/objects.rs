@@ -14,6 +14,7 @@ use time::format_description::well_known::Rfc2822;
 use super::errors::Subject;
 use super::settings::{Checksum, ObjectSettings, S3Encryption};
 use crate::error::StoreError;
+use crate::stores::digests::Object;
 use crate::stores::xml;
 
 /// The largest state that is read.
@@ -30,16 +31,6 @@ const BATCH: usize = 1000;
 pub(super) struct Objects {
     pub client: AwsClient,
     pub settings: ObjectSettings,
-}
-
-/// The content of an object with its ETag and its time.
-pub(super) struct Object {
-    pub bytes: Vec<u8>,
-    pub etag: String,
-    /// The age of the object by the service's own clock.
-    pub age: Option<Duration>,
-    /// The time of the write.
-    pub modified: Option<OffsetDateTime>,
 }
 
 /// The condition of a write or a deletion.
@@ -95,7 +86,7 @@ impl Objects {
         let date = |name: &str| OffsetDateTime::parse(response.header(name)?, &Rfc2822).ok();
         let modified = date("last-modified");
         let age = date("date").zip(modified).and_then(|(now, modified)| Duration::try_from(now - modified).ok());
-        Ok(Some(Object { etag: etag(&response), age, modified, bytes: response.body }))
+        Ok(Some(Object { version: etag(&response), age, modified, bytes: response.body }))
     }
 
     /// Returns the ETag of an object; `None` if it does not exist.
@@ -287,8 +278,7 @@ impl Objects {
 
 /// Returns the body of a request that deletes objects, and is answered only with those that stay.
 fn batch(keys: &[String]) -> String {
-    let objects: String =
-        keys.iter().map(|key| format!("<Object><Key>{}</Key></Object>", xml::escaped(key))).collect();
+    let objects: String = keys.iter().map(|key| format!("<Object><Key>{}</Key></Object>", xml::escaped(key))).collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
          {objects}<Quiet>true</Quiet></Delete>"
