@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::oss_server::OssServer;
 use super::store::{self, Store, keeps_the_contract};
 
-fn open(server: &OssServer, more: &[(&'static str, Value)]) -> Result<Store, StoreError> {
+pub fn open(server: &OssServer, more: &[(&'static str, Value)]) -> Result<Store, StoreError> {
     let url = server.url();
     let given = [
         ("bucket", "states"),
