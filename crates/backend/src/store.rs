@@ -3,6 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use bytes::Bytes;
+
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 
@@ -160,8 +162,8 @@ pub enum Expected {
 /// A state to write.
 #[derive(Clone, Debug)]
 pub struct Write<'a> {
-    /// The bytes to store.
-    pub bytes: &'a [u8],
+    /// The bytes to store. Requests share their memory.
+    pub bytes: &'a Bytes,
     /// The condition of the write.
     pub expected: Expected,
     /// The caller's lock, which some services require with each write.

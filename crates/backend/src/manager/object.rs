@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use groma_state::{SegmentStore, StateError, StateErrorKind, StateObject};
 
 use super::backend::RemoteBackend;
@@ -41,7 +42,7 @@ impl StoredObject {
 
     /// Writes with the expected version. After a failure of the network, nobody knows whether the write was done, so the
     /// store is read before the write is repeated.
-    fn write_checked(&self, bytes: &[u8], expected: &Expected) -> Result<Version, StoreError> {
+    fn write_checked(&self, bytes: &Bytes, expected: &Expected) -> Result<Version, StoreError> {
         let mut pauses = request_pauses();
         let store = self.backend.store();
         loop {
@@ -54,7 +55,7 @@ impl StoredObject {
             let Some(pause) = pauses.next() else { return Err(problem) };
             self.backend.clock().sleep(pause);
             match self.backend.read(&self.workspace) {
-                Ok(Some(found)) if found.bytes == bytes => return Ok(found.version),
+                Ok(Some(found)) if found.bytes == *bytes => return Ok(found.version),
                 Ok(_) | Err(StoreError::Network { .. } | StoreError::Service { .. }) => {}
                 Err(_) => return Err(problem),
             }
@@ -67,7 +68,7 @@ impl StateObject for StoredObject {
         self.backend.location(&self.workspace)
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), StateError> {
+    fn write(&self, bytes: &Bytes) -> Result<(), StateError> {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.write_checked(bytes, &expected).map_err(|problem| state_error(&problem))?;
         *expected = Expected::Version(version);

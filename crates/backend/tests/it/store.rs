@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, LazyLock};
 
+use bytes::Bytes;
 use groma_backend::{
     Environment, Expected, HeldLock, Host, LockInfo, SegmentCreated, Snapshot, StateStore, StoreError, Version, Write,
     new_lock, registry,
@@ -55,6 +56,7 @@ impl Store {
         expected: Expected,
         lock: Option<&HeldLock>,
     ) -> Result<Version, StoreError> {
+        let bytes = &Bytes::copy_from_slice(bytes);
         self.block_on(self.0.write(workspace, Write { bytes, expected, lock }))
     }
 

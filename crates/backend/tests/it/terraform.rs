@@ -11,11 +11,11 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::kubernetes_server::{KubernetesServer, NAMESPACE};
+use super::oss_server::OssServer;
 use super::s3::{Moto, block};
 use super::store::Store;
 use super::tls_proxy::TlsProxy;
 use super::{azurerm, gcs, oci, oss, store};
-use super::oss_server::OssServer;
 
 /// A working directory of Terraform.
 struct Terraform {

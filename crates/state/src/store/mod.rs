@@ -15,6 +15,7 @@ mod reconcile;
 mod remote;
 mod sealed;
 mod shared_journal;
+mod stored_content;
 mod writing;
 
 pub use backup::{ERRORED_STATE, sealed_state, write_errored, write_errored_in_shared};

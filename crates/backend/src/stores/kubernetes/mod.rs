@@ -195,7 +195,7 @@ impl KubernetesStore {
         let found = self.fetch(workspace).await?;
         match found {
             // The answer to an earlier attempt was lost: the state is this run's own.
-            Some(found) if found.bytes == write.bytes => Ok(found.version),
+            Some(found) if found.bytes == *write.bytes => Ok(found.version),
             found => Err(StoreError::Conflict {
                 location: self.location(workspace),
                 found: found.map(|found| found.version),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use groma_cloud::alibaba::AlibabaCredentials;
 use groma_cloud::api::{ApiRequest, url_encoded};
 use groma_cloud::http::{HttpResponse, Method};
@@ -84,12 +85,13 @@ impl Bucket {
         }
     }
 
-    /// Writes an object, unless it exists and must not be replaced.
-    pub async fn put(&self, key: &str, bytes: &[u8], overwrite: Overwrite) -> Result<Outcome, StoreError> {
+    /// Writes an object, unless it exists and must not be replaced. The request shares the memory of the
+    /// bytes.
+    pub async fn put(&self, key: &str, bytes: &Bytes, overwrite: Overwrite) -> Result<Outcome, StoreError> {
         let mut request = ApiRequest::new(Method::PUT, self.url(key))
             .with_header("content-type", "application/json")
             .with_header("content-md5", STANDARD.encode(Md5::digest(bytes)))
-            .with_body(bytes.to_vec());
+            .with_body(bytes.clone());
         if let Some(acl) = &self.acl {
             request = request.with_header("x-oss-object-acl", acl);
         }

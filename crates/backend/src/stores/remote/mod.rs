@@ -180,7 +180,7 @@ impl RemoteStore {
         }
         match self.fetch(workspace).await? {
             // The answer to an earlier attempt was lost: the version is this run's own.
-            Some(now) if now.bytes == write.bytes => Ok(now.version),
+            Some(now) if now.bytes == *write.bytes => Ok(now.version),
             Some(now) if is_expected && Some(&now.version) == current.as_ref() => Err(StoreError::Service {
                 service: self.api.hostname.clone(),
                 action: "write the state".to_owned(),

@@ -160,13 +160,13 @@ impl S3Store {
             Expected::Absent => Condition::Absent,
             Expected::Version(Version(etag)) => Condition::Matches(etag),
         };
-        let etag = match self.objects.put(&key, write.bytes, &self.state_tags, condition).await? {
+        let etag = match self.objects.put_shared(&key, write.bytes, &self.state_tags, condition).await? {
             Outcome::Done(etag) => etag,
             Outcome::Refused => {
                 let found = self.objects.get(&key).await?;
                 match found {
                     // The answer to an earlier attempt was lost: the object is this run's own.
-                    Some(found) if found.bytes == write.bytes => found.version,
+                    Some(found) if found.bytes == *write.bytes => found.version,
                     found => {
                         let location = self.objects.location(&key);
                         let found = found.map(|found| Version(found.version));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use groma_cloud::aws::{AwsClient, AwsRequest, AwsResponse, RequestError};
 use groma_cloud::http::Method;
 use md5::Md5;
@@ -99,7 +100,7 @@ impl Objects {
         }
     }
 
-    /// Writes an object if the condition holds.
+    /// Writes a small object if the condition holds.
     pub async fn put(
         &self,
         key: &str,
@@ -107,8 +108,19 @@ impl Objects {
         tags: &[(String, String)],
         condition: Condition<'_>,
     ) -> Result<Outcome, StoreError> {
+        self.put_shared(key, &Bytes::copy_from_slice(bytes), tags, condition).await
+    }
+
+    /// Writes an object if the condition holds. The request shares the memory of the bytes.
+    pub async fn put_shared(
+        &self,
+        key: &str,
+        bytes: &Bytes,
+        tags: &[(String, String)],
+        condition: Condition<'_>,
+    ) -> Result<Outcome, StoreError> {
         let request = self.with_headers(self.request(Method::PUT, "PutObject", key), bytes, tags);
-        match self.conditional(key, "write the object", request.with_body(bytes.to_vec()), condition).await? {
+        match self.conditional(key, "write the object", request.with_body(bytes.clone()), condition).await? {
             Outcome::Done(etag) if etag.is_empty() => Ok(Outcome::Done(self.etag(key).await?.unwrap_or_default())),
             outcome => Ok(outcome),
         }
