@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 
-pub use groma_state::SegmentCreated;
+pub use groma_state::{JournalsAfter, SegmentCreated};
 
 /// The workspace that always exists.
 pub const DEFAULT_WORKSPACE: &str = "default";
@@ -116,6 +116,12 @@ pub trait JournalStore: Send + Sync {
     /// Deletes segments, in this order where the service deletes one at a time. A missing one is not an error.
     fn delete_segments<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()>;
 
+    /// Whether this version of a workspace's state, which was just read, says that no journals are beside it. `None` if
+    /// states of the store say nothing about that.
+    fn has_no_journals(&self, _workspace: &str, _version: &Version) -> Option<bool> {
+        None
+    }
+
     /// Returns the largest number of bytes in a segment.
     fn longest_segment(&self) -> usize {
         4 << 20
@@ -168,6 +174,8 @@ pub struct Write<'a> {
     pub expected: Expected,
     /// The caller's lock, which some services require with each write.
     pub lock: Option<&'a HeldLock>,
+    /// Whether the state has everything in its journals then.
+    pub journals: JournalsAfter,
 }
 
 /// A lock that this process holds.

@@ -45,6 +45,8 @@ pub(super) struct Object {
     pub age: Option<Duration>,
     /// The time of the write.
     pub modified: Option<OffsetDateTime>,
+    /// The note about journals in the metadata, where the store keeps one.
+    pub note: Option<String>,
 }
 
 /// The names of a state and its digest in messages.

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use crate::error::StoreError;
-use crate::store::{JournalStore, SegmentCreated, StoreFuture};
+use crate::store::{JournalStore, SegmentCreated, StoreFuture, Version};
 
 /// The operations on objects that journals need. Implementing it makes a store a [`JournalStore`].
 ///
@@ -12,6 +12,11 @@ use crate::store::{JournalStore, SegmentCreated, StoreFuture};
 pub(super) trait ObjectStore: Send + Sync {
     /// Returns the name of a workspace's state, which is the beginning of the names of its segments.
     fn state_object(&self, workspace: &str) -> String;
+
+    /// Whether this version of a state says that no journals are beside it; `None` if states say nothing about that.
+    fn has_no_journals(&self, _workspace: &str, _version: &Version) -> Option<bool> {
+        None
+    }
 
     /// Creates an object, unless there is one of this name, whatever its content is.
     fn create_object(
@@ -46,9 +51,12 @@ pub(super) trait ObjectStore: Send + Sync {
     }
 }
 
+/// The part of the name of a segment between the state and the run.
+pub(super) const FOLDER: &str = ".groma-journal/";
+
 /// Returns the folder of a workspace's journals.
 fn folder(store: &impl ObjectStore, workspace: &str) -> String {
-    format!("{}.groma-journal/", store.state_object(workspace))
+    format!("{}{FOLDER}", store.state_object(workspace))
 }
 
 impl<T: ObjectStore> JournalStore for T {
@@ -82,6 +90,10 @@ impl<T: ObjectStore> JournalStore for T {
             let objects: Vec<String> = names.iter().map(|name| format!("{folder}{name}")).collect();
             self.delete_objects(&objects).await
         })
+    }
+
+    fn has_no_journals(&self, workspace: &str, version: &Version) -> Option<bool> {
+        ObjectStore::has_no_journals(self, workspace, version)
     }
 
     fn longest_segment(&self) -> usize {

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use groma_backend::{
-    Environment, Expected, HeldLock, Host, LockInfo, SegmentCreated, Snapshot, StateStore, StoreError, Version, Write,
+    Environment, Expected, HeldLock, Host, JournalsAfter, LockInfo, SegmentCreated, Snapshot, StateStore, StoreError, Version, Write,
     new_lock, registry,
 };
 use groma_state::LockRequest;
@@ -57,7 +57,7 @@ impl Store {
         lock: Option<&HeldLock>,
     ) -> Result<Version, StoreError> {
         let bytes = &Bytes::copy_from_slice(bytes);
-        self.block_on(self.0.write(workspace, Write { bytes, expected, lock }))
+        self.block_on(self.0.write(workspace, Write { bytes, expected, lock, journals: JournalsAfter::Open }))
     }
 
     pub fn delete(&self, workspace: &str, lock: Option<&HeldLock>) -> Result<(), StoreError> {

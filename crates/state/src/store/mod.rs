@@ -23,7 +23,7 @@ pub use local::{LocalStore, Opened, Saved};
 pub use lock::{LockInfo, LockRequest, Locking};
 pub use open::{claim_backup, write_whole};
 pub use paths::{Backup, DamagedJournal, StatePaths};
-pub use remote::{Access, PersistIntervals, RemoteOptions, RemoteState, Replicating, StateObject};
+pub use remote::{Access, JournalsAfter, PersistIntervals, RemoteOptions, RemoteState, Replicating, StateObject};
 pub use sealed::read_sealed;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use groma_encryption::Encryption;
 
 use super::fold::{Base, fold};
-use super::remote::{PersistIntervals, StateObject};
+use super::remote::{JournalsAfter, PersistIntervals, StateObject};
 use super::sealed::sealed_bytes;
 use super::stored_content::StoredContent;
 use crate::content::Content;
@@ -154,7 +154,7 @@ impl Writer {
         // A run that is killed right after the write leaves a journal that recognizes it.
         self.target.journal.checkpoint(Content::of(&bytes))?;
         self.target.journal.sync()?;
-        self.target.object.write(&bytes)?;
+        self.target.object.write(&bytes, JournalsAfter::Open)?;
         self.progress.serial = serial;
         self.progress.has_written = true;
         self.target.stored.set(content);

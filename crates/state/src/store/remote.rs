@@ -35,13 +35,22 @@ pub trait StateObject: Send + Sync {
     ///
     /// # Errors
     /// [`crate::StateErrorKind::Changed`] if somebody has, and any failure of the service.
-    fn write(&self, bytes: &Bytes) -> Result<(), StateError>;
+    fn write(&self, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError>;
 
     /// Returns the journals of the state in the store; `None` if the store cannot keep them, or this run must not use
     /// them because it ignores the lock.
     fn journal(&self) -> Option<Arc<dyn SegmentStore>> {
         None
     }
+}
+
+/// Whether journals of a state are still needed after a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JournalsAfter {
+    /// A journal goes on, or has calls in flight.
+    Open,
+    /// The state has everything in its journals, which are deleted next.
+    Closed,
 }
 
 /// The longest times that results are in the journal alone.
@@ -311,7 +320,7 @@ impl RemoteState {
             journal.checkpoint(Content::of(&bytes))?;
             journal.sync()?;
         }
-        let written = self.object.write(&bytes);
+        let written = self.object.write(&bytes, self.journals_after());
         if let Some(problem) = written.as_ref().err().filter(|problem| problem.kind == StateErrorKind::Changed) {
             self.shared.lose(problem);
         }
@@ -323,6 +332,15 @@ impl RemoteState {
             let _ = journal.written();
         }
         self.retire_journal(&state.lineage)
+    }
+
+    fn journals_after(&self) -> JournalsAfter {
+        let has_calls = match &self.journal {
+            Some(journal) => journal.has_calls_in_flight(),
+            None => !self.left.in_flight.is_empty(),
+        };
+        let is_ours = self.options.access == Access::Exclusive;
+        if is_ours && !has_calls && !self.shared.has_carried() { JournalsAfter::Closed } else { JournalsAfter::Open }
     }
 
     /// Whether the store has the content already, apart from serial and writer, sealed as it would be now.

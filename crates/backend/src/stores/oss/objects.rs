@@ -78,7 +78,7 @@ impl Bucket {
                 let modified = date("last-modified");
                 let age =
                     date("date").zip(modified).and_then(|(now, modified)| Duration::try_from(now - modified).ok());
-                Ok(Some(Object { version: md5(&response.body), age, modified, bytes: response.body }))
+                Ok(Some(Object { version: md5(&response.body), age, modified, note: None, bytes: response.body }))
             }
             404 if code(&response).as_deref() != Some("NoSuchBucket") => Ok(None),
             _ => Err(self.failed(key, "oss:GetObject", "read the object", &response)),

@@ -57,6 +57,7 @@ impl S3Store {
             Some(table) => read_checked(&Digested { store: self, table, key: &key }).await?,
             None => self.objects.get(&key).await?,
         };
+        self.marks.read(&key, found.as_ref());
         Ok(found.map(|object| Snapshot { bytes: object.bytes, version: Version(object.version) }))
     }
 

@@ -3,15 +3,21 @@
 use super::S3Store;
 use super::objects::{Condition, Outcome};
 use crate::error::StoreError;
-use crate::store::SegmentCreated;
-use crate::stores::object_store::ObjectStore;
+use crate::store::{SegmentCreated, Version};
+use crate::stores::object_store::{FOLDER, ObjectStore};
 
 impl ObjectStore for S3Store {
     fn state_object(&self, workspace: &str) -> String {
         self.key(workspace)
     }
 
-    async fn create_object(&self, _: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
+    fn has_no_journals(&self, workspace: &str, version: &Version) -> Option<bool> {
+        Some(self.marks.is_closed(&self.key(workspace), version))
+    }
+
+    async fn create_object(&self, workspace: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
+        let run = name.rsplit('/').nth(1).unwrap_or_default();
+        self.open_journal(&self.key(workspace), run).await?;
         match self.objects.put(name, bytes, &self.state_tags, Condition::Absent).await? {
             Outcome::Done(_) => Ok(SegmentCreated::Yes),
             Outcome::Refused => Ok(SegmentCreated::Exists),
@@ -29,7 +35,8 @@ impl ObjectStore for S3Store {
             names.extend(page.keys);
             next = page.next;
             if next.is_none() {
-                return Ok(names);
+                let key = prefix.split_once(FOLDER).map_or(prefix, |(key, _)| key);
+                return Ok(self.marks.unmerged(key, prefix, names));
             }
         }
     }

@@ -13,6 +13,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use super::errors::Subject;
+use super::mark;
 use super::settings::{Checksum, ObjectSettings, S3Encryption};
 use crate::error::StoreError;
 use crate::stores::digests::Object;
@@ -67,11 +68,11 @@ impl Objects {
         format!("s3://{}/{key}", self.settings.bucket)
     }
 
-    fn request(&self, method: Method, operation: &'static str, key: &str) -> AwsRequest {
+    pub fn request(&self, method: Method, operation: &'static str, key: &str) -> AwsRequest {
         AwsRequest::s3(method, operation, &self.settings.bucket, key, self.settings.style)
     }
 
-    fn failed(&self, key: &str, action: &'static str, problem: &RequestError) -> StoreError {
+    pub fn failed(&self, key: &str, action: &'static str, problem: &RequestError) -> StoreError {
         let location = self.location(key);
         Subject { service: "S3", location: &location, container: &self.settings.bucket, action }.error(problem)
     }
@@ -87,7 +88,8 @@ impl Objects {
         let date = |name: &str| OffsetDateTime::parse(response.header(name)?, &Rfc2822).ok();
         let modified = date("last-modified");
         let age = date("date").zip(modified).and_then(|(now, modified)| Duration::try_from(now - modified).ok());
-        Ok(Some(Object { version: etag(&response), age, modified, bytes: response.body }))
+        let note = response.header(mark::HEADER).map(str::to_owned);
+        Ok(Some(Object { version: etag(&response), age, modified, note, bytes: response.body }))
     }
 
     /// Returns the ETag of an object; `None` if it does not exist.
@@ -108,18 +110,22 @@ impl Objects {
         tags: &[(String, String)],
         condition: Condition<'_>,
     ) -> Result<Outcome, StoreError> {
-        self.put_shared(key, &Bytes::copy_from_slice(bytes), tags, condition).await
+        self.put_shared(key, &Bytes::copy_from_slice(bytes), tags, None, condition).await
     }
 
-    /// Writes an object if the condition holds. The request shares the memory of the bytes.
+    /// Writes an object with a note about journals, if the condition holds. The request shares the memory of the bytes.
     pub async fn put_shared(
         &self,
         key: &str,
         bytes: &Bytes,
         tags: &[(String, String)],
+        note: Option<&str>,
         condition: Condition<'_>,
     ) -> Result<Outcome, StoreError> {
-        let request = self.with_headers(self.request(Method::PUT, "PutObject", key), bytes, tags);
+        let mut request = self.with_headers(self.request(Method::PUT, "PutObject", key), bytes, tags);
+        if let Some(note) = note {
+            request = request.with_header(mark::HEADER, note);
+        }
         match self.conditional(key, "write the object", request.with_body(bytes.clone()), condition).await? {
             Outcome::Done(etag) if etag.is_empty() => Ok(Outcome::Done(self.etag(key).await?.unwrap_or_default())),
             outcome => Ok(outcome),
@@ -252,13 +258,19 @@ impl Objects {
     }
 
     fn with_headers(&self, request: AwsRequest, bytes: &[u8], tags: &[(String, String)]) -> AwsRequest {
-        let mut request = self.with_customer_key(request).with_header("content-type", "application/json");
+        let mut request = self.with_metadata(request, tags);
         if self.settings.checksum == Checksum::Sha256 {
             // Buckets with Object Lock refuse writes without a checksum.
             request = request
                 .with_header("x-amz-checksum-sha256", STANDARD.encode(Sha256::digest(bytes)))
                 .with_header("x-amz-sdk-checksum-algorithm", "SHA256");
         }
+        request
+    }
+
+    /// Adds the headers of a written object that do not depend on its content.
+    pub fn with_metadata(&self, request: AwsRequest, tags: &[(String, String)]) -> AwsRequest {
+        let mut request = self.with_customer_key(request).with_header("content-type", "application/json");
         if let Some(acl) = &self.settings.acl {
             request = request.with_header("x-amz-acl", acl);
         }
@@ -273,6 +285,17 @@ impl Objects {
                 .with_header("x-amz-server-side-encryption", "aws:kms")
                 .with_header("x-amz-server-side-encryption-aws-kms-key-id", key),
             S3Encryption::OfBucket | S3Encryption::Customer { .. } => request,
+        }
+    }
+
+    /// Adds the key that S3 needs to copy from an object with a customer-provided key.
+    pub fn with_source_key(&self, request: AwsRequest) -> AwsRequest {
+        match &self.settings.encryption {
+            S3Encryption::Customer { key, digest } => request
+                .with_header("x-amz-copy-source-server-side-encryption-customer-algorithm", "AES256")
+                .with_header("x-amz-copy-source-server-side-encryption-customer-key", key.reveal())
+                .with_header("x-amz-copy-source-server-side-encryption-customer-key-md5", digest),
+            S3Encryption::OfBucket | S3Encryption::Aes256 | S3Encryption::Kms(_) => request,
         }
     }
 
@@ -297,7 +320,7 @@ fn batch(keys: &[String]) -> String {
     )
 }
 
-fn etag(response: &AwsResponse) -> String {
+pub(super) fn etag(response: &AwsResponse) -> String {
     response.header("etag").unwrap_or_default().to_owned()
 }
 
