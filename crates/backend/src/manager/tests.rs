@@ -150,7 +150,10 @@ fn write_whose_answer_was_lost_is_recognized_as_done() {
     assert_eq!(store.0.lock().unwrap().attempts, 2, "nothing was written twice");
     // Another writer comes in between.
     store.0.lock().unwrap().writes += 1;
-    assert_eq!(object.write(&Bytes::from_static(b"three"), JournalsAfter::Open).unwrap_err().kind, StateErrorKind::Changed);
+    assert_eq!(
+        object.write(&Bytes::from_static(b"three"), JournalsAfter::Open).unwrap_err().kind,
+        StateErrorKind::Changed
+    );
     assert_eq!(store.0.lock().unwrap().bytes.as_deref(), Some(&b"two"[..]));
 }
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use groma_backend::{
-    Environment, Expected, HeldLock, Host, JournalsAfter, LockInfo, SegmentCreated, Snapshot, StateStore, StoreError, Version, Write,
-    new_lock, registry,
+    Environment, Expected, HeldLock, Host, JournalsAfter, LockInfo, SegmentCreated, Snapshot, StateStore, StoreError,
+    Version, Write, new_lock, registry,
 };
 use groma_state::LockRequest;
 use groma_value::Value;

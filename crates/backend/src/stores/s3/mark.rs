@@ -109,9 +109,8 @@ impl Marks {
             let run = |name: &str| name.strip_prefix(folder)?.split('/').next().map(str::to_owned);
             mark.is_known = true;
             mark.seen.extend(names.iter().filter_map(|name| run(name)));
-            let is_merged = |name: &String| {
-                name.ends_with(FIRST) && run(name).is_some_and(|run| mark.merged.contains(&run))
-            };
+            let is_merged =
+                |name: &String| name.ends_with(FIRST) && run(name).is_some_and(|run| mark.merged.contains(&run));
             names.into_iter().filter(|name| !is_merged(name)).collect()
         })
     }
@@ -165,7 +164,8 @@ impl Objects {
             Ok(response) => {
                 let document = String::from_utf8_lossy(&response.body);
                 // The service may fail after it has begun to answer.
-                let copied = xml::text(&document, "ETag").or_else(|| Some(etag(&response)).filter(|tag| !tag.is_empty()));
+                let copied =
+                    xml::text(&document, "ETag").or_else(|| Some(etag(&response)).filter(|tag| !tag.is_empty()));
                 copied.map(Some).ok_or_else(|| StoreError::Service {
                     service: "S3".to_owned(),
                     action: "change the metadata of the object".to_owned(),

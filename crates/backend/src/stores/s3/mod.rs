@@ -22,7 +22,8 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, Snapshot, StateStore, StoreFuture,
+    Version, Write,
 };
 use errors::Subject;
 use lock::{LockFile, Locks, Target};
