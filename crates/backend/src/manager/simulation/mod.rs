@@ -5,6 +5,7 @@
 
 mod cloud;
 mod run;
+mod servers;
 mod storage;
 mod world;
 
@@ -14,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use groma_state::{file, seed_random};
-use run::{End, Machine, new_disk};
+use run::{End, Machine, OpenStore, new_disk, simulated};
 use storage::identifiers;
 use world::{Faults, Random, World};
 
@@ -58,9 +59,14 @@ impl Program {
 
     /// Makes the history, and returns the broken invariants and what happened.
     fn history(&self) -> (Vec<String>, Vec<String>) {
+        self.history_over(&simulated())
+    }
+
+    /// Makes the history over a store.
+    fn history_over(&self, store: &OpenStore) -> (Vec<String>, Vec<String>) {
         let world = World::new(self.seed, self.faults, self.machines);
-        let machines: Vec<_> =
-            (0..self.machines).map(|actor| Machine { world: world.clone(), actor, disk: new_disk() }).collect();
+        let machine = |actor| Machine { world: world.clone(), actor, store: store.clone(), disk: new_disk() };
+        let machines: Vec<_> = (0..self.machines).map(machine).collect();
         let machines: Vec<Machine> = thread::scope(|scope| {
             let threads: Vec<_> = machines.into_iter().map(|machine| scope.spawn(|| self.live(machine))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()

@@ -78,7 +78,7 @@ fn write(inner: &mut Inner, bytes: &[u8], expected: &Expected) -> Result<Version
 }
 
 /// Checks a write against the state that it replaces.
-fn check(inner: &mut Inner, bytes: &[u8]) {
+pub(super) fn check(inner: &mut Inner, bytes: &[u8]) {
     let new = file::read(bytes).unwrap();
     if let Some(old) = &inner.storage.state {
         let old = file::read(old).unwrap();
