@@ -5,6 +5,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use groma_cloud::Secret;
+
+use crate::error::StoreError;
+use crate::store::StoreFuture;
+
 /// A snapshot of environment variables, so that only the command line touches those of the process.
 #[derive(Clone, Default)]
 pub struct Environment(Arc<BTreeMap<String, String>>);
@@ -44,6 +49,40 @@ impl fmt::Debug for Environment {
     }
 }
 
+/// The tokens of hosts, from all sources that the program knows: environment variables, the CLI configuration, credentials
+/// helpers.
+pub trait HostTokens: Send + Sync {
+    /// Returns the token for a host (`name` or `name:port`), if there is one.
+    ///
+    /// Fails if a credentials helper fails, with [`crate::StoreError::Unauthenticated`].
+    fn token<'a>(&'a self, hostname: &'a str) -> StoreFuture<'a, Option<Secret>>;
+}
+
+/// A source of tokens, or none.
+#[derive(Clone, Default)]
+pub struct Tokens(Option<Arc<dyn HostTokens>>);
+
+impl Tokens {
+    /// Uses this source.
+    pub fn of(source: impl HostTokens + 'static) -> Self {
+        Self(Some(Arc::new(source)))
+    }
+
+    /// Returns the token for a host, if there is one.
+    pub(crate) async fn token(&self, hostname: &str) -> Result<Option<Secret>, StoreError> {
+        match &self.0 {
+            Some(source) => source.token(hostname).await,
+            None => Ok(None),
+        }
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tokens")
+    }
+}
+
 /// The surroundings of a store: environment, home directory, identity of the program.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
@@ -53,4 +92,6 @@ pub struct Host {
     pub home: Option<PathBuf>,
     /// The name of the program and its version for `User-Agent` headers: `Groma/0.1.0`.
     pub user_agent: String,
+    /// The tokens of hosts.
+    pub tokens: Tokens,
 }

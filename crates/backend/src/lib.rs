@@ -19,7 +19,7 @@ mod stores;
 
 pub use backend_type::BackendType;
 pub use error::StoreError;
-pub use host::{Environment, Host};
+pub use host::{Environment, Host, HostTokens, Tokens};
 pub use lock_info::{LockInfo, go_time, new_lock, now_rfc3339};
 pub use manager::{
     ConnectError, LockGuard, OpenOptions, OpenedRemote, ReleaseReport, RemoteBackend, RemoteHandle, Waiting,
@@ -29,6 +29,6 @@ pub use schema::{
     Argument, ArgumentError, ArgumentKind, BackendSchema, Nesting, Origin, Product, Settings, record_hash,
 };
 pub use store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, SegmentCreated, Snapshot, StateStore, StoreFuture,
-    Version, WorkspaceSupport, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, SegmentCreated, Snapshot,
+    StateStore, StoreFuture, Version, WorkspaceSupport, Write,
 };

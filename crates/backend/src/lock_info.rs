@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 pub use groma_state::LockInfo;
-use groma_state::LockRequest;
+use groma_state::{LockRequest, random_bits};
 use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339};
 
 /// Creates the info of a new lock: a fresh ID and the current time. The store sets the path.
@@ -22,12 +22,7 @@ pub fn new_lock(request: &LockRequest) -> LockInfo {
 
 /// Returns 16 random bytes as 8-4-4-4-12 hexadecimal digits, without the version bits of a UUID, like Terraform and OpenTofu.
 fn lock_id() -> String {
-    let mut bytes = [0; 16];
-    // Without randomness from the system, the time still tells locks of different runs apart.
-    if getrandom::fill(&mut bytes).is_err() {
-        bytes = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos().to_be_bytes();
-    }
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = format!("{:016x}{:016x}", random_bits(), random_bits());
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 

@@ -14,6 +14,7 @@ const TYPES: &[BackendType] = &[
     stores::inmem::TYPE,
     stores::kubernetes::TYPE,
     stores::oci::TYPE,
+    stores::oss::TYPE,
     stores::pg::TYPE,
     stores::remote::TYPE,
     stores::s3::TYPE,

@@ -3,10 +3,12 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use bytes::Bytes;
+
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 
-pub use groma_state::SegmentCreated;
+pub use groma_state::{JournalsAfter, SegmentCreated};
 
 /// The workspace that always exists.
 pub const DEFAULT_WORKSPACE: &str = "default";
@@ -111,18 +113,19 @@ pub trait JournalStore: Send + Sync {
         bytes: &'a [u8],
     ) -> StoreFuture<'a, SegmentCreated>;
 
-    /// Deletes a segment. A missing one is not an error.
-    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()>;
+    /// Deletes segments, in this order where the service deletes one at a time. A missing one is not an error.
+    fn delete_segments<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()>;
+
+    /// Whether this version of a workspace's state, which was just read, says that no journals are beside it. `None` if
+    /// states of the store say nothing about that.
+    fn has_no_journals(&self, _workspace: &str, _version: &Version) -> Option<bool> {
+        None
+    }
 
     /// Returns the largest number of bytes in a segment.
     fn longest_segment(&self) -> usize {
         4 << 20
     }
-}
-
-/// The folder of a state's journals, beside its object.
-pub(crate) fn journal_folder(object: &str) -> String {
-    format!("{object}.groma-journal/")
 }
 
 /// The workspaces that a store can have.
@@ -165,12 +168,14 @@ pub enum Expected {
 /// A state to write.
 #[derive(Clone, Debug)]
 pub struct Write<'a> {
-    /// The bytes to store.
-    pub bytes: &'a [u8],
+    /// The bytes to store. Requests share their memory.
+    pub bytes: &'a Bytes,
     /// The condition of the write.
     pub expected: Expected,
     /// The caller's lock, which some services require with each write.
     pub lock: Option<&'a HeldLock>,
+    /// Whether the state has everything in its journals then.
+    pub journals: JournalsAfter,
 }
 
 /// A lock that this process holds.

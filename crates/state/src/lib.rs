@@ -26,8 +26,9 @@ pub use model::{
     CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry, State,
 };
 pub use object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
+pub use random::{random_bits, seed_random};
 pub use store::{
-    Access, Backup, DamagedJournal, ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened,
+    Access, Backup, DamagedJournal, ERRORED_STATE, JournalsAfter, LocalStore, LockInfo, LockRequest, Locking, Opened,
     PersistIntervals, RemoteOptions, RemoteState, Replicating, Saved, StateObject, StatePaths, claim_backup,
     read_sealed, sealed_state, write_errored, write_errored_in_shared, write_whole,
 };

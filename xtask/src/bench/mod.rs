@@ -7,6 +7,7 @@ mod language;
 mod measure;
 mod options;
 mod plugin;
+mod remote_state;
 mod shapes;
 mod table;
 
@@ -40,6 +41,9 @@ pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
     }
     if options.extent != Extent::Quick {
         for line in language::lines(&groma, peer.as_ref(), options.runs)? {
+            println!("{line}");
+        }
+        for line in remote_state::lines(&groma, options.runs)? {
             println!("{line}");
         }
     }

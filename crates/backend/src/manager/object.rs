@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groma_state::{SegmentStore, StateError, StateErrorKind, StateObject};
+use bytes::Bytes;
+use groma_state::{JournalsAfter, SegmentStore, StateError, StateErrorKind, StateObject};
 
 use super::backend::RemoteBackend;
 use super::keeper::Keeper;
@@ -41,12 +42,17 @@ impl StoredObject {
 
     /// Writes with the expected version. After a failure of the network, nobody knows whether the write was done, so the
     /// store is read before the write is repeated.
-    fn write_checked(&self, bytes: &[u8], expected: &Expected) -> Result<Version, StoreError> {
+    fn write_checked(
+        &self,
+        bytes: &Bytes,
+        expected: &Expected,
+        journals: JournalsAfter,
+    ) -> Result<Version, StoreError> {
         let mut pauses = request_pauses();
         let store = self.backend.store();
         loop {
             let lock = self.lock.as_ref().map(|keeper| keeper.check()).transpose()?;
-            let write = Write { bytes, expected: expected.clone(), lock: lock.as_ref() };
+            let write = Write { bytes, expected: expected.clone(), lock: lock.as_ref(), journals };
             let problem = match self.backend.block_on(store.write(&self.workspace, write)) {
                 Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => problem,
                 result => return result,
@@ -54,7 +60,7 @@ impl StoredObject {
             let Some(pause) = pauses.next() else { return Err(problem) };
             self.backend.clock().sleep(pause);
             match self.backend.read(&self.workspace) {
-                Ok(Some(found)) if found.bytes == bytes => return Ok(found.version),
+                Ok(Some(found)) if found.bytes == *bytes => return Ok(found.version),
                 Ok(_) | Err(StoreError::Network { .. } | StoreError::Service { .. }) => {}
                 Err(_) => return Err(problem),
             }
@@ -67,9 +73,9 @@ impl StateObject for StoredObject {
         self.backend.location(&self.workspace)
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), StateError> {
+    fn write(&self, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError> {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = self.write_checked(bytes, &expected).map_err(|problem| state_error(&problem))?;
+        let version = self.write_checked(bytes, &expected, journals).map_err(|problem| state_error(&problem))?;
         *expected = Expected::Version(version);
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::guard::{LockGuard, ReleaseReport, Waiting};
 use super::object::{StoredObject, state_error};
 use crate::error::StoreError;
 use crate::host::Environment;
-use crate::store::{HeldLock, Snapshot};
+use crate::store::{HeldLock, Snapshot, Version};
 
 /// The intervals at which a run writes the state, unless `TF_STATE_PERSIST_INTERVAL` sets another one. A store without
 /// journals gets the state more often, because results that it does not have are lost with the machine.
@@ -118,6 +118,16 @@ impl RemoteBackend {
         let store = self.store();
         self.block_on(async {
             match store.journals() {
+                // A state that may say that there are none is read first.
+                Some(journals) if journals.has_no_journals(workspace, &Version(String::new())).is_some() => {
+                    let found = store.read(workspace).await;
+                    let version = found.as_ref().ok().and_then(|found| Some(&found.as_ref()?.version));
+                    let listed = match version.and_then(|version| journals.has_no_journals(workspace, version)) {
+                        Some(true) => Ok(Vec::new()),
+                        _ => journals.segments(workspace).await,
+                    };
+                    (found, Some(listed))
+                }
                 Some(journals) => {
                     let (found, listed) = tokio::join!(store.read(workspace), journals.segments(workspace));
                     (found, Some(listed))

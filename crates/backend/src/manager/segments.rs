@@ -114,13 +114,10 @@ impl SegmentStore for Segments {
     }
 
     fn delete(&self, ids: &[SegmentId]) -> Result<(), StateError> {
-        for id in ids {
-            let name = id.to_string();
-            let deleted =
-                self.repeated(|journals| self.backend.block_on(journals.delete_segment(&self.workspace, &name)));
-            deleted.map_err(|problem| state_error(&problem))?;
-        }
-        Ok(())
+        let names: Vec<String> = ids.iter().map(SegmentId::to_string).collect();
+        let deleted =
+            self.repeated(|journals| self.backend.block_on(journals.delete_segments(&self.workspace, &names)));
+        deleted.map_err(|problem| state_error(&problem))
     }
 
     fn longest(&self) -> usize {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use groma_value::Type;
 use md5::{Digest, Md5};
 use reqwest::header::{CONTENT_TYPE, IF_MATCH};
@@ -149,7 +150,7 @@ impl HttpStore {
         &self,
         method: &Method,
         url: &Url,
-        body: Option<&[u8]>,
+        body: Option<Bytes>,
         condition: Option<&Expected>,
     ) -> Result<Response, StoreError> {
         let build = |mut request: RequestBuilder| {
@@ -167,11 +168,11 @@ impl HttpStore {
                 }
                 Some(Expected::Absent | Expected::Any) | None => {}
             }
-            match body {
+            match &body {
                 Some(bytes) => request
                     .header(CONTENT_TYPE, "application/json")
                     .header("Content-MD5", STANDARD.encode(Md5::digest(bytes)))
-                    .body(bytes.to_vec()),
+                    .body(bytes.clone()),
                 None => request,
             }
         };
@@ -216,7 +217,7 @@ impl HttpStore {
         if let Some(lock) = write.lock {
             url.query_pairs_mut().append_pair("ID", &lock.id);
         }
-        let response = self.send(&self.update, &url, Some(write.bytes), Some(&write.expected)).await?;
+        let response = self.send(&self.update, &url, Some(write.bytes.clone()), Some(&write.expected)).await?;
         match response.status {
             StatusCode::OK | StatusCode::CREATED | StatusCode::NO_CONTENT => Ok(version(&response, write.bytes)),
             StatusCode::PRECONDITION_FAILED => {
@@ -238,7 +239,7 @@ impl HttpStore {
         };
         let info = LockInfo { path: String::new(), ..info.clone() };
         let body = serde_json::to_vec(&info).unwrap_or_default();
-        let response = self.send(method, url, Some(&body), None).await?;
+        let response = self.send(method, url, Some(body.into()), None).await?;
         let held = || HeldLock { id: info.id.clone(), info: info.clone() };
         match response.status {
             StatusCode::OK => {}
@@ -269,7 +270,7 @@ impl HttpStore {
             ..LockInfo::default()
         });
         let body = serde_json::to_vec(&info).unwrap_or_default();
-        let response = self.send(method, url, Some(&body), None).await?;
+        let response = self.send(method, url, Some(body.into()), None).await?;
         match response.status {
             StatusCode::OK => {
                 self.held.lock().unwrap_or_else(PoisonError::into_inner).remove(id);

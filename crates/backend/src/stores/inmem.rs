@@ -178,9 +178,9 @@ impl JournalStore for InMemory {
         ready(Ok(SegmentCreated::Yes))
     }
 
-    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()> {
+    fn delete_segments<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()> {
         if let Some(found) = workspaces().get_mut(workspace) {
-            found.segments.remove(name);
+            found.segments.retain(|name, _| !names.contains(name));
         }
         ready(Ok(()))
     }

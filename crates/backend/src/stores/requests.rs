@@ -166,7 +166,7 @@ async fn once(
         |problem: reqwest::Error| Failure { is_permanent: is_permanent(&problem), reason: innermost(&problem) };
     let response = build(client.request(method.clone(), url.clone())).send().await.map_err(failed)?;
     let (status, headers) = (response.status(), response.headers().clone());
-    let body = response.bytes().await.map_err(failed)?.to_vec();
+    let body = response.bytes().await.map_err(failed)?.into();
     Ok(Response { status, headers, body })
 }
 

@@ -18,6 +18,21 @@ pub(super) fn text(document: &str, name: &str) -> Option<String> {
     elements(document, name).first().map(|content| unescaped(content)).filter(|text| !text.is_empty())
 }
 
+/// Replaces control characters and the characters with a meaning in XML by entities.
+pub(super) fn escaped(text: &str) -> String {
+    let mut content = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => content.push_str("&lt;"),
+            '>' => content.push_str("&gt;"),
+            '&' => content.push_str("&amp;"),
+            other if other.is_control() => content.push_str(&format!("&#{};", u32::from(other))),
+            other => content.push(other),
+        }
+    }
+    content
+}
+
 /// Replaces the entities of XML by their characters.
 pub(super) fn unescaped(content: &str) -> String {
     let mut text = String::with_capacity(content.len());
@@ -69,5 +84,7 @@ mod tests {
         assert_eq!(keys, ["a&lt;b", "c'd&x;"]);
         assert_eq!((text(document, "Next"), text(document, "None")), (None, None));
         assert!(elements("<Key>cut off", "Key").is_empty());
+        let key = "a&<b>\n'\"";
+        assert_eq!((escaped("a&<b>"), unescaped(&escaped(key))), ("a&amp;&lt;b&gt;".to_owned(), key.to_owned()));
     }
 }

@@ -44,6 +44,7 @@ fn states_and_locks_keep_the_contract() {
     let store = open(&server, &[]).unwrap();
     keeps_the_contract(&store);
     store::exchanges_locks(&store, "default");
+    store::keeps_journals(&store);
     assert_eq!(store.workspaces().unwrap(), ["default"]);
     assert_eq!(server.names(), ["leases/lock-tfstate-default-net", "secrets/tfstate-default-net"]);
     has_one_winner(&store, "default");

@@ -9,6 +9,8 @@ mod kubernetes;
 mod kubernetes_protobuf;
 mod kubernetes_server;
 mod oci;
+mod oss;
+mod oss_server;
 mod proxy;
 mod remote;
 mod s3;

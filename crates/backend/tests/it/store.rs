@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, LazyLock};
 
+use bytes::Bytes;
 use groma_backend::{
-    Environment, Expected, HeldLock, Host, LockInfo, SegmentCreated, Snapshot, StateStore, StoreError, Version, Write,
-    new_lock, registry,
+    Environment, Expected, HeldLock, Host, JournalsAfter, LockInfo, SegmentCreated, Snapshot, StateStore, StoreError,
+    Version, Write, new_lock, registry,
 };
 use groma_state::LockRequest;
 use groma_value::Value;
@@ -55,7 +56,8 @@ impl Store {
         expected: Expected,
         lock: Option<&HeldLock>,
     ) -> Result<Version, StoreError> {
-        self.block_on(self.0.write(workspace, Write { bytes, expected, lock }))
+        let bytes = &Bytes::copy_from_slice(bytes);
+        self.block_on(self.0.write(workspace, Write { bytes, expected, lock, journals: JournalsAfter::Open }))
     }
 
     pub fn delete(&self, workspace: &str, lock: Option<&HeldLock>) -> Result<(), StoreError> {
@@ -153,8 +155,10 @@ pub fn keeps_journals(store: &Store) {
         let mut names = store.block_on(journals.segments(workspace)).unwrap();
         names.sort();
         assert_eq!(names, [first, second]);
-        for name in [first, second, second] {
-            store.block_on(journals.delete_segment(workspace, name)).unwrap();
+        // A repetition deletes what is not there any more.
+        for names in [vec![first, second], vec![second]] {
+            let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+            store.block_on(journals.delete_segments(workspace, &names)).unwrap();
         }
         assert_eq!(store.block_on(journals.segments(workspace)).unwrap(), Vec::<String>::new());
     }

@@ -11,10 +11,11 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::kubernetes_server::{KubernetesServer, NAMESPACE};
+use super::oss_server::OssServer;
 use super::s3::{Moto, block};
 use super::store::Store;
 use super::tls_proxy::TlsProxy;
-use super::{azurerm, gcs, oci, store};
+use super::{azurerm, gcs, oci, oss, store};
 
 /// A working directory of Terraform.
 struct Terraform {
@@ -312,4 +313,16 @@ fn terraform_shares_the_states_and_locks_of_oci() {
     let certificate = certificate.display().to_string();
     let terraform = terraform.with(&[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)]);
     shares_with(&terraform, &double.open(&[]).unwrap(), &backend);
+}
+
+#[test]
+fn terraform_shares_the_states_and_locks_of_oss() {
+    let server = OssServer::start();
+    let url = server.url();
+    let backend = format!(
+        "  backend \"oss\" {{\n    bucket = \"states\"\n    prefix = \"team\"\n    region = \"cn-hangzhou\"\n    access_key = \"id\"\n    \
+         secret_key = \"key\"\n    endpoint = \"{url}\"\n    tablestore_endpoint = \"{url}\"\n    \
+         tablestore_table = \"locks\"\n  }}"
+    );
+    shares(&oss::open(&server, &[]).unwrap(), &backend);
 }

@@ -146,6 +146,9 @@ impl Transport {
             let mut response = sent.map_err(|error| failed(&error))?;
             let too_large = || HttpError::TooLarge { url: without_secrets(&url), limit };
             let mut body = Vec::new();
+            // A large body is not copied while it grows. If the announced length is absurd, it grows all the same.
+            let announced = response.content_length().unwrap_or_default().min(limit);
+            let _ = body.try_reserve_exact(usize::try_from(announced).unwrap_or_default());
             // Read in chunks, because `content-length` may be absent or wrong and the limit must hold anyway.
             while let Some(bytes) = response.chunk().await.map_err(|error| failed(&error))? {
                 if body.len() as u64 + bytes.len() as u64 > limit {

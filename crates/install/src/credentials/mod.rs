@@ -47,6 +47,11 @@ impl Credentials {
         Self { lacking: Some(why), ..self }
     }
 
+    /// Returns why the configured helper is missing, if it is.
+    pub fn lacking(&self) -> Option<&str> {
+        self.lacking.as_deref()
+    }
+
     /// Returns the error for a host that requires a token and has none.
     pub(crate) fn needed_by(&self, host: &str) -> String {
         let why = self.lacking.as_ref().map(|why| format!(". {why}")).unwrap_or_default();

@@ -13,10 +13,33 @@ use crate::model::{CheckResult, CheckStatus, OutputValue, State};
 
 /// The file's bytes for a state, as Terraform 1.15 writes them.
 pub fn write(state: &State) -> Vec<u8> {
-    let parts = write_parts(state);
-    let mut bytes = parts.head(state.serial);
-    bytes.extend_from_slice(&parts.rest);
+    let mut bytes = Vec::with_capacity(512 + state.len() * 512);
+    // What goes into memory cannot fail.
+    let _ = write_pieces(state, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    });
     bytes
+}
+
+/// Whether `content` is what [`write`] returns for the state, except for the serial, which is `serial` there.
+pub(crate) fn is_content_of(content: &[u8], state: &State, serial: u64) -> bool {
+    let head = head(&state.terraform_version, serial);
+    let Some(mut rest) = content.strip_prefix(&head[..]) else { return false };
+    // Compared piece by piece, because a large state need not be in memory twice.
+    let compared = write_rest(state, &mut |piece| match rest.strip_prefix(piece) {
+        Some(after) => {
+            rest = after;
+            Ok(())
+        }
+        None => Err(io::ErrorKind::InvalidData.into()),
+    });
+    compared.is_ok() && rest.is_empty()
+}
+
+/// Whether `content` begins as [`write`] begins a state with this version and serial: then its layout is the same, too.
+pub(crate) fn has_own_layout(content: &[u8], terraform_version: &str, serial: u64) -> bool {
+    content.starts_with(&head(terraform_version, serial))
 }
 
 /// The file in two parts: the header with serial and writer, and the content.
@@ -29,11 +52,15 @@ pub(crate) struct Written {
 impl Written {
     /// The part before the content.
     pub fn head(&self, serial: u64) -> Vec<u8> {
-        let mut out = format!("{{\n  \"version\": {FORMAT_VERSION},\n  \"terraform_version\": ").into_bytes();
-        write_string(&self.terraform_version, &mut out);
-        out.extend_from_slice(format!(",\n  \"serial\": {serial}").as_bytes());
-        out
+        head(&self.terraform_version, serial)
     }
+}
+
+fn head(terraform_version: &str, serial: u64) -> Vec<u8> {
+    let mut out = format!("{{\n  \"version\": {FORMAT_VERSION},\n  \"terraform_version\": ").into_bytes();
+    write_string(terraform_version, &mut out);
+    out.extend_from_slice(format!(",\n  \"serial\": {serial}").as_bytes());
+    out
 }
 
 /// The file in two parts, so that contents can be compared without their serials.
@@ -49,8 +76,7 @@ pub(crate) fn write_parts(state: &State) -> Written {
 
 /// Passes the file's bytes piece by piece to `take`, so that a large file need not be in memory; ends at the first error.
 pub(crate) fn write_pieces(state: &State, take: &mut Take<'_>) -> io::Result<()> {
-    let written = Written { terraform_version: state.terraform_version.clone(), rest: Vec::new() };
-    take(&written.head(state.serial))?;
+    take(&head(&state.terraform_version, state.serial))?;
     write_rest(state, take)
 }
 

@@ -13,14 +13,16 @@ use super::segments::{SegmentCreated, SegmentId, SegmentStore};
 use crate::error::{StateError, StateErrorKind};
 use crate::storage::Storage;
 
-/// The number of requests that may follow each other at once; after them there is one in each [`INTERVAL`].
+/// The number of requests that may follow each other at once after a quiet time.
 const BURST: u32 = 5;
 
-/// The interval between requests, and the longest time that a record waits for its request.
-const INTERVAL: Duration = Duration::from_secs(1);
+/// The interval between requests, and the longest time that a record waits for its request. All requests of a run together
+/// are at most one a second and five more, so the renewals of the lock and the writes of the state need a part of each
+/// second.
+const INTERVAL: Duration = Duration::from_millis(1200);
 
-/// The number of records that are sent without waiting for the interval.
-const BATCH: u64 = 100;
+/// The additional pause after the first request: the requests that open and close a run are more than those five.
+const OPENING: Duration = Duration::from_millis(1800);
 
 /// The pause after a request that failed.
 const RETRY: Duration = Duration::from_secs(5);
@@ -73,8 +75,8 @@ impl Progress {
         inner.end = end;
         inner.records += 1;
         inner.oldest.get_or_insert_with(Instant::now);
-        // The sender sleeps until the interval is over, so it is woken only for a new interval or a full batch.
-        if inner.records == 1 || inner.records == BATCH {
+        // The sender sleeps until the interval is over, so it is woken only for a new interval.
+        if inner.records == 1 {
             self.wake.notify_all();
         }
     }
@@ -325,12 +327,15 @@ impl Progress {
 struct Pace {
     /// The time at which the bucket is full.
     full: Instant,
+    /// The additional pause after the next request.
+    opening: Duration,
     not_before: Option<Instant>,
 }
 
 impl Pace {
     fn new(now: Instant) -> Self {
-        Self { full: now, not_before: None }
+        // There is one token at the beginning.
+        Self { full: now + INTERVAL * (BURST - 1), opening: OPENING, not_before: None }
     }
 
     /// Returns how long the sender waits; `None` if it sends now.
@@ -340,9 +345,6 @@ impl Pace {
         if let Some(pause) = self.not_before.and_then(|until| until.checked_duration_since(now)) {
             return Some(pause);
         }
-        if inner.records >= BATCH {
-            return None;
-        }
         let due = if inner.wanted > inner.sent { now } else { oldest + INTERVAL };
         // The bucket has a token unless it needs longer than for all others to become full.
         let allowed = self.full.checked_sub(INTERVAL * (BURST - 1)).unwrap_or(now);
@@ -350,7 +352,7 @@ impl Pace {
     }
 
     fn spend(&mut self, now: Instant) {
-        self.full = self.full.max(now) + INTERVAL;
+        self.full = self.full.max(now) + INTERVAL + std::mem::take(&mut self.opening);
         self.not_before = None;
     }
 }
@@ -359,26 +361,43 @@ impl Pace {
 mod tests {
     use super::*;
 
-    #[test]
-    fn requests_keep_to_one_a_second_after_a_burst() {
-        let begin = Instant::now();
-        let mut pace = Pace::new(begin);
-        let mut inner = Inner { records: 1, oldest: Some(begin), wanted: 1, ..Inner::default() };
-        let (mut now, mut sent) = (begin, 0);
-        while now < begin + Duration::from_secs(10) {
-            match pace.wait(&inner, now) {
+    fn sent_until(pace: &mut Pace, inner: &Inner, begin: Instant, end: Duration) -> Vec<Duration> {
+        let (mut now, mut sent) = (begin, Vec::new());
+        while now < begin + end {
+            match pace.wait(inner, now) {
                 Some(wait) => now += wait,
                 None => {
                     pace.spend(now);
-                    sent += 1;
+                    sent.push(now - begin);
                 }
             }
         }
-        assert_eq!(sent, BURST + 9, "the burst, and one in each further second");
-        inner.records = BATCH;
-        assert_eq!(pace.wait(&inner, now), None, "a full batch does not wait");
+        sent
+    }
+
+    #[test]
+    fn run_sends_at_most_one_request_a_second_and_five() {
+        let begin = Instant::now();
+        let inner = Inner { records: 1, oldest: Some(begin), wanted: 1, ..Inner::default() };
+        let sent = sent_until(&mut Pace::new(begin), &inner, begin, Duration::from_secs(600));
+        assert_eq!(sent[..3], [0, 3000, 4200].map(Duration::from_millis));
+        for (index, at) in sent.iter().enumerate() {
+            // Lock, state, note, write, deletion of the journal, release; each 20 seconds a renewal and a write.
+            let others = 6 + 3 * (at.as_secs() / 20);
+            let most = at.as_secs().max(2) + 5;
+            assert!(index as u64 + 1 + others <= most, "{} requests after {at:?}", index as u64 + 1 + others);
+        }
+    }
+
+    #[test]
+    fn records_that_nobody_waits_for_are_collected() {
+        let now = Instant::now();
         let quiet = Inner { records: 1, oldest: Some(now), ..Inner::default() };
-        let wait = Pace::new(now).wait(&quiet, now);
-        assert_eq!(wait, Some(INTERVAL), "records that nobody waits for are collected");
+        assert_eq!(Pace::new(now).wait(&quiet, now), Some(INTERVAL));
+        // Quiet times are made up for.
+        let later = now + Duration::from_secs(60);
+        let waiting = Inner { records: 1, oldest: Some(later), wanted: 1, ..Inner::default() };
+        let sent = sent_until(&mut Pace::new(now), &waiting, later, Duration::from_millis(1));
+        assert_eq!(sent.len(), BURST as usize - 1, "the first one is followed by a longer pause");
     }
 }

@@ -15,6 +15,7 @@ mod reconcile;
 mod remote;
 mod sealed;
 mod shared_journal;
+mod stored_content;
 mod writing;
 
 pub use backup::{ERRORED_STATE, sealed_state, write_errored, write_errored_in_shared};
@@ -22,7 +23,7 @@ pub use local::{LocalStore, Opened, Saved};
 pub use lock::{LockInfo, LockRequest, Locking};
 pub use open::{claim_backup, write_whole};
 pub use paths::{Backup, DamagedJournal, StatePaths};
-pub use remote::{Access, PersistIntervals, RemoteOptions, RemoteState, Replicating, StateObject};
+pub use remote::{Access, JournalsAfter, PersistIntervals, RemoteOptions, RemoteState, Replicating, StateObject};
 pub use sealed::read_sealed;
 
 #[cfg(test)]

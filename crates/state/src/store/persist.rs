@@ -5,14 +5,16 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use groma_encryption::Encryption;
 
 use super::fold::{Base, fold};
-use super::remote::{PersistIntervals, StateObject};
-use super::sealed::sealed;
+use super::remote::{JournalsAfter, PersistIntervals, StateObject};
+use super::sealed::sealed_bytes;
+use super::stored_content::StoredContent;
 use crate::content::Content;
 use crate::error::{StateError, StateErrorKind};
-use crate::file::{self, write_parts};
+use crate::file;
 use crate::journal::{Follower, Journal, Progress};
 use crate::model::State;
 
@@ -28,8 +30,7 @@ pub(super) struct Target {
     pub lineage: String,
     /// The stored serial.
     pub serial: u64,
-    /// The stored content in clear; empty without a stored state.
-    pub stored: Arc<Vec<u8>>,
+    pub stored: StoredContent,
     /// The progress of the journal's copy in the store; none without one.
     pub replica: Option<Arc<Progress>>,
     pub intervals: PersistIntervals,
@@ -37,8 +38,8 @@ pub(super) struct Target {
 
 /// The result of the writes of a run.
 pub(super) struct Persisted {
-    /// The content of the last write in clear; none if nothing was written.
-    pub written: Option<Arc<Vec<u8>>>,
+    /// Whether anything was written.
+    pub has_written: bool,
     /// The stored serial.
     pub serial: u64,
     /// The error that ended the writes, if another run has replaced the state.
@@ -61,7 +62,7 @@ impl Persister {
             follower,
             state: None,
             is_pending: false,
-            progress: Persisted { written: None, serial: target.serial, conflict: None },
+            progress: Persisted { has_written: false, serial: target.serial, conflict: None },
             target,
         };
         let thread = Builder::new().name("persist".to_owned()).spawn(move || writer.run(&stopped)).ok()?;
@@ -137,32 +138,34 @@ impl Writer {
         self.position = end;
         self.is_pending |= !events.is_empty();
         fold(&mut state, events, Base::Same);
-        let written = if self.is_pending { self.write(&state) } else { Ok(()) };
+        let written = if self.is_pending { self.write(&mut state) } else { Ok(()) };
         // Kept also after a failed write, because the events were taken from the follower.
         self.state = Some(state);
         written.map(|()| Read::Whole)
     }
 
-    fn write(&mut self, state: &State) -> Result<(), StateError> {
+    fn write(&mut self, state: &mut State) -> Result<(), StateError> {
         // Without a further serial nothing can be written; the end of the run reports it.
         let Some(serial) = self.progress.serial.checked_add(1) else { return Ok(()) };
-        let parts = write_parts(state);
-        let content = [parts.head(serial), parts.rest].concat();
-        let bytes = sealed(self.target.encryption.as_deref(), content.clone())?;
+        self.target.stored.release();
+        state.serial = serial;
+        let content = Bytes::from(file::write(state));
+        let bytes = sealed_bytes(self.target.encryption.as_deref(), &content)?;
         // A run that is killed right after the write leaves a journal that recognizes it.
         self.target.journal.checkpoint(Content::of(&bytes))?;
         self.target.journal.sync()?;
-        self.target.object.write(&bytes)?;
+        self.target.object.write(&bytes, JournalsAfter::Open)?;
         self.progress.serial = serial;
-        self.progress.written = Some(Arc::new(content));
+        self.progress.has_written = true;
+        self.target.stored.set(content);
         self.is_pending = false;
         Ok(())
     }
 
     /// Returns the state that the run began with.
     fn first_state(&self) -> Result<State, StateError> {
-        let stored = &self.target.stored;
-        let mut state = if stored.is_empty() { State::default() } else { file::read(stored)? };
+        let stored = self.target.stored.get();
+        let mut state = if stored.is_empty() { State::default() } else { file::read(&stored)? };
         state.lineage.clone_from(&self.target.lineage);
         state.terraform_version.clone_from(&self.target.terraform_version);
         Ok(state)

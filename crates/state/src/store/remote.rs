@@ -1,9 +1,12 @@
 //! A state that is stored elsewhere than in a local file, with its journal on this machine and in the store.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+use bytes::Bytes;
 
 use super::fold::{Base, fold};
 use super::left::{AcceptedDamage, Left, Retire, read_journal};
@@ -13,11 +16,12 @@ use super::paths::{Backup, StatePaths, suffixed};
 use super::persist::{Persister, Target};
 use super::reconcile::note_difference;
 use super::reconcile::{Reconciled, Repair, reconcile};
-use super::sealed::{Clear, clear, sealed};
+use super::sealed::{Clear, clear, sealed_bytes};
 use super::shared_journal::SharedJournal;
+use super::stored_content::StoredContent;
 use crate::content::Content;
 use crate::error::{StateError, StateErrorKind};
-use crate::file::{self, Written, write_parts};
+use crate::file::{self, write_parts};
 use crate::journal::{Event, Journal, Recovered, RunHeader, SegmentStore};
 use crate::model::State;
 use crate::random::{random_bits, uuid};
@@ -31,13 +35,22 @@ pub trait StateObject: Send + Sync {
     ///
     /// # Errors
     /// [`crate::StateErrorKind::Changed`] if somebody has, and any failure of the service.
-    fn write(&self, bytes: &[u8]) -> Result<(), StateError>;
+    fn write(&self, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError>;
 
     /// Returns the journals of the state in the store; `None` if the store cannot keep them, or this run must not use
     /// them because it ignores the lock.
     fn journal(&self) -> Option<Arc<dyn SegmentStore>> {
         None
     }
+}
+
+/// Whether journals of a state are still needed after a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JournalsAfter {
+    /// A journal goes on, or has calls in flight.
+    Open,
+    /// The state has everything in its journals, which are deleted next.
+    Closed,
 }
 
 /// The longest times that results are in the journal alone.
@@ -95,8 +108,7 @@ pub struct RemoteOptions {
 pub struct RemoteState {
     object: Arc<dyn StateObject>,
     options: RemoteOptions,
-    /// The stored content in clear; empty without a stored state.
-    stored: Arc<Vec<u8>>,
+    stored: StoredContent,
     /// Whether the stored bytes are sealed as they would be sealed now.
     is_current: bool,
     serial: u64,
@@ -130,8 +142,9 @@ impl RemoteState {
             if is_in_use { Default::default() } else { read_journal(&options.paths, taken.known)? };
         let content = Content::of(&bytes);
         let Clear { bytes: stored, is_current } = clear(&options.paths, location, &bytes)?;
-        let stored = stored.into_owned();
-        drop(bytes);
+        // Content that was not sealed is the read bytes themselves, which are not copied.
+        let opened = if let Cow::Owned(content) = stored { Some(content) } else { None };
+        let stored = opened.unwrap_or(bytes);
         // A local journal that another machine has taken in is older than everything in the store.
         let outdated = journal.take_if(|_| taken.known > 0);
         let mut reconciled = reconcile(location, &stored, content, journal)?;
@@ -152,7 +165,7 @@ impl RemoteState {
             // What a killed run has left unwritten is nothing yet: another run may have begun the state since.
             from_nothing: file::is_blank(&stored),
             // A blank object is no state, and must not be kept as a backup either.
-            stored: Arc::new(if file::is_blank(&stored) { Vec::new() } else { stored }),
+            stored: StoredContent::new(if file::is_blank(&stored) { Bytes::new() } else { stored.into() }),
             is_current,
             is_behind: false,
             left,
@@ -162,7 +175,7 @@ impl RemoteState {
             backup_made: false,
             options,
         };
-        if let Some(state) = state.as_mut().filter(|_| opened.stored.is_empty()) {
+        if let Some(state) = state.as_mut().filter(|_| opened.stored.get().is_empty()) {
             // What only the journal knows was made by this program.
             state.terraform_version.clone_from(&opened.options.terraform_version);
         }
@@ -223,6 +236,10 @@ impl RemoteState {
                 let follower = journal.follow();
                 journal.start_run(&self.header(&state.lineage))?;
                 self.shared.start(&journal, self.options.replicating)?;
+                if self.options.persist_intervals.is_some() {
+                    // The writes of the run release the content that the backup has.
+                    self.back_up()?;
+                }
                 self.persister = self.options.persist_intervals.and_then(|intervals| {
                     let target = Target {
                         object: self.object.clone(),
@@ -247,7 +264,8 @@ impl RemoteState {
     }
 
     fn stored_state(&self) -> Result<State, StateError> {
-        if self.stored.is_empty() { Ok(State::default()) } else { file::read(&self.stored) }
+        let stored = self.stored.get();
+        if stored.is_empty() { Ok(State::default()) } else { file::read(&stored) }
     }
 
     /// Writes the state to the store, unless that holds it already, and retires the journal.
@@ -260,8 +278,7 @@ impl RemoteState {
         self.prepare(state);
         // The background thread may be writing; only one writer may know the current serial.
         self.end_persisting()?;
-        let new = write_parts(state);
-        if self.holds(&new) {
+        if self.holds(state) {
             // An unchanged state keeps its serial, as in Terraform.
             state.serial = self.serial;
             self.retire_journal(&state.lineage)?;
@@ -269,7 +286,7 @@ impl RemoteState {
         }
         // A serial must never repeat, since others compare it to detect changes.
         state.serial = self.serial.checked_add(1).ok_or_else(|| self.serial_out_of_range())?;
-        self.write(state, &new)?;
+        self.write(state)?;
         Ok(Saved::Written(state.serial))
     }
 
@@ -280,22 +297,22 @@ impl RemoteState {
     pub fn put(&mut self, state: &mut State) -> Result<Saved, StateError> {
         state.terraform_version.clone_from(&self.options.terraform_version);
         self.end_persisting()?;
-        let new = write_parts(state);
         // Pushing the same state twice must not change it.
-        if self.holds(&new) && state.serial == self.serial && self.lineage_is(&state.lineage) {
+        if self.holds(state) && state.serial == self.serial && self.lineage_is(&state.lineage) {
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Unchanged);
         }
-        self.write(state, &new)?;
+        self.write(state)?;
         Ok(Saved::Written(state.serial))
     }
 
-    fn write(&mut self, state: &State, new: &Written) -> Result<(), StateError> {
+    fn write(&mut self, state: &State) -> Result<(), StateError> {
         self.shared.close_found()?;
         // Before the first write only: later versions belong to the same run.
         self.back_up()?;
-        let content = [new.head(state.serial), new.rest.clone()].concat();
-        let bytes = sealed(self.options.paths.encryption.as_deref(), content.clone())?;
+        self.stored.release();
+        let content = Bytes::from(file::write(state));
+        let bytes = sealed_bytes(self.options.paths.encryption.as_deref(), &content)?;
         if let Some(journal) = &self.journal {
             // The journal has the objects of the run already. If the write fails, the next run needs the rest, too.
             journal.outputs(state)?;
@@ -303,12 +320,13 @@ impl RemoteState {
             journal.checkpoint(Content::of(&bytes))?;
             journal.sync()?;
         }
-        let written = self.object.write(&bytes);
+        let written = self.object.write(&bytes, self.journals_after());
         if let Some(problem) = written.as_ref().err().filter(|problem| problem.kind == StateErrorKind::Changed) {
             self.shared.lose(problem);
         }
         written?;
-        (self.stored, self.serial, self.is_current, self.from_nothing) = (Arc::new(content), state.serial, true, false);
+        self.stored.set(content);
+        (self.serial, self.is_current, self.from_nothing) = (state.serial, true, false);
         if let Some(journal) = &self.journal {
             // Without that note the next run compares the stored state with the journal.
             let _ = journal.written();
@@ -316,14 +334,27 @@ impl RemoteState {
         self.retire_journal(&state.lineage)
     }
 
+    fn journals_after(&self) -> JournalsAfter {
+        let has_calls = match &self.journal {
+            Some(journal) => journal.has_calls_in_flight(),
+            None => !self.left.in_flight.is_empty(),
+        };
+        let is_ours = self.options.access == Access::Exclusive;
+        if is_ours && !has_calls && !self.shared.has_carried() { JournalsAfter::Closed } else { JournalsAfter::Open }
+    }
+
     /// Whether the store has the content already, apart from serial and writer, sealed as it would be now.
-    fn holds(&self, new: &Written) -> bool {
-        if self.stored.is_empty() || !self.is_current {
+    fn holds(&self, new: &State) -> bool {
+        let stored = self.stored.get();
+        if stored.is_empty() || !self.is_current {
             return false;
         }
-        let is_same = self.stored.strip_prefix(&new.head(self.serial)[..]).is_some_and(|rest| rest == new.rest);
+        if file::is_content_of(&stored, new, self.serial) {
+            return true;
+        }
         // Other programs use another layout, so that their content is compared in this program's.
-        is_same || file::read(&self.stored).is_ok_and(|old| write_parts(&old).rest == new.rest)
+        !file::has_own_layout(&stored, &new.terraform_version, self.serial)
+            && file::read(&stored).is_ok_and(|old| write_parts(&old).rest == write_parts(new).rest)
     }
 
     fn lineage_is(&self, lineage: &str) -> bool {
@@ -331,7 +362,8 @@ impl RemoteState {
     }
 
     fn back_up(&mut self) -> Result<(), StateError> {
-        if self.backup_made || self.stored.is_empty() {
+        let stored = self.stored.get();
+        if self.backup_made || stored.is_empty() {
             return Ok(());
         }
         let paths = &mut self.options.paths;
@@ -343,7 +375,7 @@ impl RemoteState {
             paths.backup = Backup::At(claimed);
         }
         let Some(backup) = paths.backup.path() else { return Ok(()) };
-        let bytes = sealed(paths.encryption.as_deref(), self.stored.to_vec())?;
+        let bytes = sealed_bytes(paths.encryption.as_deref(), &stored)?;
         write_whole(backup, &bytes).map_err(|error| StateError::io("write", backup, &error))?;
         self.backup_made = true;
         Ok(())
@@ -355,8 +387,8 @@ impl RemoteState {
     /// Another run has replaced the state that this run wrote.
     fn end_persisting(&mut self) -> Result<(), StateError> {
         let Some(progress) = self.persister.take().and_then(Persister::stop) else { return Ok(()) };
-        if let Some(written) = progress.written {
-            (self.stored, self.serial, self.is_current, self.from_nothing) = (written, progress.serial, true, false);
+        if progress.has_written {
+            (self.serial, self.is_current, self.from_nothing) = (progress.serial, true, false);
         }
         progress.conflict.map_or(Ok(()), |problem| {
             self.shared.lose(&problem);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use bytes::Bytes;
 use groma_encryption::{Encryption, Lineage, is_sealed};
 
 use super::paths::StatePaths;
@@ -47,6 +48,14 @@ fn open(encryption: &Encryption, bytes: &[u8]) -> Result<groma_encryption::Opene
         }
     }
     Ok(opened)
+}
+
+/// The bytes of a stored state with this content. Without encryption, they share its memory.
+pub(super) fn sealed_bytes(encryption: Option<&Encryption>, content: &Bytes) -> Result<Bytes, StateError> {
+    match encryption.filter(|encryption| encryption.seals()) {
+        None => Ok(content.clone()),
+        Some(encryption) => encryption.seal(content, Some(&lineage(content))).map(Bytes::from).map_err(failed),
+    }
 }
 
 /// The bytes of a state file with this content.

@@ -239,6 +239,11 @@ impl SharedJournal {
         self.progress.clone()
     }
 
+    /// Whether calls in flight of earlier runs are only in their journals.
+    pub fn has_carried(&self) -> bool {
+        !self.carried.is_empty()
+    }
+
     /// Sends nothing any more, because another run has written the state.
     pub fn lose(&self, problem: &StateError) {
         self.progress.iter().for_each(|progress| progress.stop(problem.clone()));

@@ -19,6 +19,7 @@ use super::cloud::{self, Asked};
 use super::storage::SimulatedStore;
 use super::world::{Answer, MachineClock, World};
 use crate::registry;
+use crate::store::StateStore;
 use crate::{Environment, Host};
 
 /// The attempts to open the state while another run holds its lock.
@@ -27,10 +28,19 @@ const ATTEMPTS: u64 = 60;
 /// The number of addresses that all runs change.
 const SHARED: u64 = 4;
 
+/// Opens the store as a run of a machine reaches it.
+pub(super) type OpenStore = Arc<dyn Fn(&Arc<World>, usize) -> Arc<dyn StateStore> + Send + Sync>;
+
+/// Returns how runs open the simulated store.
+pub(super) fn simulated() -> OpenStore {
+    Arc::new(|world, actor| Arc::new(SimulatedStore { world: world.clone(), actor }))
+}
+
 /// A machine on which runs follow each other.
 pub(super) struct Machine {
     pub world: Arc<World>,
     pub actor: usize,
+    pub store: OpenStore,
     /// The directory of journals, which a lost machine takes along.
     pub disk: TempDir,
 }
@@ -73,9 +83,9 @@ impl Machine {
         let ty = registry::find("inmem").unwrap();
         let config = (ty.schema)().conform(&groma_value::Value::NULL).unwrap();
         let host = Host { environment: Environment::default(), ..Host::default() };
-        let store = SimulatedStore { world: self.world.clone(), actor: self.actor };
+        let store = (self.store)(&self.world, self.actor);
         let clock = MachineClock { world: self.world.clone(), actor: self.actor };
-        RemoteBackend::connect(ty, config, &host).unwrap().over(Arc::new(store)).simulated(Arc::new(clock))
+        RemoteBackend::connect(ty, config, &host).unwrap().over(store).simulated(Arc::new(clock))
     }
 
     fn below(&self, bound: u64) -> u64 {

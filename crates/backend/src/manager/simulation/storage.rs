@@ -78,7 +78,7 @@ fn write(inner: &mut Inner, bytes: &[u8], expected: &Expected) -> Result<Version
 }
 
 /// Checks a write against the state that it replaces.
-fn check(inner: &mut Inner, bytes: &[u8]) {
+pub(super) fn check(inner: &mut Inner, bytes: &[u8]) {
     let new = file::read(bytes).unwrap();
     if let Some(old) = &inner.storage.state {
         let old = file::read(old).unwrap();
@@ -200,10 +200,17 @@ impl JournalStore for SimulatedStore {
         })
     }
 
-    fn delete_segment<'a>(&'a self, _: &'a str, name: &'a str) -> StoreFuture<'a, ()> {
-        self.request(move |inner| {
-            inner.note("deletes segment", &name);
-            inner.storage.segments.remove(name);
+    fn delete_segments<'a>(&'a self, _: &'a str, names: &'a [String]) -> StoreFuture<'a, ()> {
+        // One request for each, as most stores do it: a run may be killed in between.
+        Box::pin(async move {
+            for name in names {
+                self.request(move |inner| {
+                    inner.note("deletes segment", name);
+                    inner.storage.segments.remove(name);
+                    Ok(())
+                })
+                .await?;
+            }
             Ok(())
         })
     }

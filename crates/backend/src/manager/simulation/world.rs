@@ -84,6 +84,17 @@ pub(super) struct World {
     turns: Condvar,
 }
 
+/// What happens to a request to a real server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It does not reach the server.
+    Fails,
+    /// It is sent twice.
+    Repeated,
+    /// It is sent, and its answer may still be lost.
+    Answered,
+}
+
 /// The effect of one request.
 pub(super) enum Answer<T> {
     Given(T),
@@ -194,6 +205,34 @@ impl World {
         };
         self.travel(actor);
         if self.is_dead(actor) { Answer::Missing } else { answer }
+    }
+
+    /// Lets a request travel to a real server.
+    pub fn depart(&self, actor: usize) -> Fate {
+        self.travel(actor);
+        if self.is_dead(actor) {
+            return Fate::Fails;
+        }
+        let mut inner = self.lock();
+        let faults = inner.faults;
+        if inner.random.once_in(faults.errors) {
+            Fate::Fails
+        } else if inner.random.once_in(faults.duplicates) {
+            Fate::Repeated
+        } else {
+            Fate::Answered
+        }
+    }
+
+    /// Lets an answer travel back: [`Fate::Answered`] if it arrives.
+    pub fn arrive(&self, actor: usize) -> Fate {
+        let is_lost = {
+            let mut inner = self.lock();
+            let faults = inner.faults;
+            inner.random.once_in(faults.lost_answers)
+        };
+        self.travel(actor);
+        if is_lost || self.is_dead(actor) { Fate::Fails } else { Fate::Answered }
     }
 
     /// The way of a request, or of its answer.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use groma_cloud::api::{ApiRequest, url_encoded};
 use groma_cloud::azure::AzureCredentials;
 use groma_cloud::http::{HttpResponse, Method};
@@ -133,11 +134,23 @@ impl Container {
         }
     }
 
-    /// Writes a blob with its metadata, which it would lose otherwise.
+    /// Writes a small blob with its metadata, which it would lose otherwise.
     pub async fn put(
         &self,
         blob: &str,
         bytes: &[u8],
+        metadata: &Metadata,
+        lease: Option<&str>,
+        condition: Condition<'_>,
+    ) -> Result<Outcome, StoreError> {
+        self.put_shared(blob, &Bytes::copy_from_slice(bytes), metadata, lease, condition).await
+    }
+
+    /// Writes a blob with its metadata, which it would lose otherwise. The request shares the memory of the bytes.
+    pub async fn put_shared(
+        &self,
+        blob: &str,
+        bytes: &Bytes,
         metadata: &Metadata,
         lease: Option<&str>,
         condition: Condition<'_>,
@@ -148,7 +161,7 @@ impl Container {
             // The service wants to know the length even of nothing.
             request = request.with_header("content-length", "0");
         } else {
-            request = request.with_header("content-type", "application/json").with_body(bytes.to_vec());
+            request = request.with_header("content-type", "application/json").with_body(bytes.clone());
         }
         request = conditional(with_metadata(self.encrypted(request), metadata), condition);
         let response = self.send(leased(request, lease), &url).await?;

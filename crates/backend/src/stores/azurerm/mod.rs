@@ -129,7 +129,7 @@ impl AzureStore {
             Expected::Version(Version(etag)) => Condition::Matches(etag),
         };
         let lease = write.lock.map(|held| &*held.id);
-        match self.container.put(&blob, write.bytes, &metadata, lease, condition).await? {
+        match self.container.put_shared(&blob, write.bytes, &metadata, lease, condition).await? {
             Outcome::Done(etag) => {
                 self.remember(&blob, &etag, metadata);
                 Ok(Version(etag))
@@ -144,7 +144,7 @@ impl AzureStore {
         let found = self.fetch(workspace).await?;
         match (found, write.lock) {
             // The answer to an earlier attempt was lost: the blob is this run's own.
-            (Some(found), _) if found.bytes == write.bytes => Ok(found.version),
+            (Some(found), _) if found.bytes == *write.bytes => Ok(found.version),
             (_, Some(_)) if code.starts_with("Lease") => {
                 Err(StoreError::LockLost { location, reason: format!("the lease has ended ({code})") })
             }

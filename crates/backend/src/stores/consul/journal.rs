@@ -1,71 +1,42 @@
-//! Journals as keys beside the state.
+//! The keys of journals.
 
 use super::ConsulStore;
 use super::api::Committed;
 use crate::error::StoreError;
-use crate::store::Expected;
-use crate::store::{JournalStore, SegmentCreated, StoreFuture, journal_folder};
+use crate::store::{Expected, SegmentCreated};
+use crate::stores::object_store::ObjectStore;
 
-impl ConsulStore {
-    fn segment(&self, workspace: &str, name: &str) -> String {
-        format!("{}{name}", self.journal_folder(workspace))
+impl ObjectStore for ConsulStore {
+    fn state_object(&self, workspace: &str) -> String {
+        self.key(workspace)
     }
 
-    fn journal_folder(&self, workspace: &str) -> String {
-        journal_folder(&self.key(workspace))
-    }
-
-    async fn list_segments(&self, workspace: &str) -> Result<Vec<String>, StoreError> {
-        let folder = self.journal_folder(workspace);
-        let names = self.api.tree(&folder).await?;
-        Ok(names.iter().filter_map(|name| name.strip_prefix(&folder)).map(str::to_owned).collect())
-    }
-
-    async fn put_segment(&self, object: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
-        match self.commit(object, bytes, &Expected::Absent).await {
+    async fn create_object(&self, workspace: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
+        self.check_locks(workspace)?;
+        match self.commit(name, bytes, &Expected::Absent).await {
             Ok(Committed::At(_)) => Ok(SegmentCreated::Yes),
             Ok(Committed::TooLarge) => Err(StoreError::TooLarge {
-                location: self.api.shown(object),
+                location: self.api.shown(name),
                 reason: "the server accepts only smaller values".to_owned(),
             }),
             Err(StoreError::Conflict { .. }) => Ok(SegmentCreated::Exists),
             Err(problem) => Err(problem),
         }
     }
-}
 
-impl JournalStore for ConsulStore {
-    fn segments<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<String>> {
-        Box::pin(self.list_segments(workspace))
+    async fn read_object(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.api.get(name).await?.map(|entry| entry.value))
     }
 
-    fn read_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
-        Box::pin(async move {
-            let object = self.segment(workspace, name);
-            Ok(self.api.get(&object).await?.map(|entry| entry.value))
-        })
+    async fn list_objects(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        self.api.tree(prefix).await
     }
 
-    fn create_segment<'a>(
-        &'a self,
-        workspace: &'a str,
-        name: &'a str,
-        bytes: &'a [u8],
-    ) -> StoreFuture<'a, SegmentCreated> {
-        Box::pin(async move {
-            self.check_locks(workspace)?;
-            self.put_segment(&self.segment(workspace, name), bytes).await
-        })
+    async fn delete_object(&self, name: &str) -> Result<(), StoreError> {
+        self.api.delete(name).await
     }
 
-    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let object = self.segment(workspace, name);
-            self.api.delete(&object).await
-        })
-    }
-
-    fn longest_segment(&self) -> usize {
+    fn largest_object(&self) -> usize {
         // A value has at most 512 KiB, and is encoded in the request.
         256 << 10
     }

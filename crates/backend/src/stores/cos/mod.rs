@@ -97,7 +97,7 @@ impl CosStore {
             }
         }
         let overwrite = if write.expected == Expected::Absent { Overwrite::Forbidden } else { Overwrite::Allowed };
-        match self.bucket.put(&self.object(workspace), write.bytes, overwrite).await? {
+        match self.bucket.put_shared(&self.object(workspace), write.bytes, overwrite).await? {
             Outcome::Done => Ok(written),
             Outcome::Refused => match self.fetch(workspace).await? {
                 // The answer to an earlier attempt was lost: the object is this run's own.

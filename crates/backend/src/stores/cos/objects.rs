@@ -1,5 +1,6 @@
 //! Requests to object storage.
 
+use bytes::Bytes;
 use groma_cloud::api::{ApiRequest, url_encoded};
 use groma_cloud::http::{HttpResponse, Method};
 use groma_cloud::tencent::TencentCredentials;
@@ -80,13 +81,19 @@ impl Bucket {
         }
     }
 
-    /// Writes an object, unless it exists and must not be replaced.
+    /// Writes a small object, unless it exists and must not be replaced.
     pub async fn put(&self, key: &str, bytes: &[u8], overwrite: Overwrite) -> Result<Outcome, StoreError> {
+        self.put_shared(key, &Bytes::copy_from_slice(bytes), overwrite).await
+    }
+
+    /// Writes an object, unless it exists and must not be replaced. The request shares the memory of the
+    /// bytes.
+    pub async fn put_shared(&self, key: &str, bytes: &Bytes, overwrite: Overwrite) -> Result<Outcome, StoreError> {
         let mut request = ApiRequest::new(Method::PUT, self.url(key))
             .with_header("content-type", "application/json")
             .with_header("x-cos-meta-md5", md5(bytes))
             .with_header("x-cos-acl", &self.acl)
-            .with_body(bytes.to_vec());
+            .with_body(bytes.clone());
         if self.encryption == Encryption::Aes256 {
             request = request.with_header("x-cos-server-side-encryption", "AES256");
         }

@@ -79,7 +79,7 @@ impl GcsStore {
             Outcome::Done(generation) => Ok(Version(generation)),
             Outcome::Refused | Outcome::Missing => match self.fetch(workspace).await? {
                 // The answer to an earlier attempt was lost: the object is this run's own.
-                Some(found) if found.bytes == write.bytes => Ok(found.version),
+                Some(found) if found.bytes == *write.bytes => Ok(found.version),
                 found => Err(StoreError::Conflict {
                     location: self.bucket.location(&name),
                     found: found.map(|found| found.version),

@@ -3,6 +3,7 @@
 mod api;
 mod cluster;
 mod exec;
+mod journal;
 mod kubeconfig;
 mod lock;
 mod parts;
@@ -20,7 +21,7 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{Expected, HeldLock, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write};
 use api::{Api, Outcome, Resource};
 use cluster::Cluster;
 
@@ -194,7 +195,7 @@ impl KubernetesStore {
         let found = self.fetch(workspace).await?;
         match found {
             // The answer to an earlier attempt was lost: the state is this run's own.
-            Some(found) if found.bytes == write.bytes => Ok(found.version),
+            Some(found) if found.bytes == *write.bytes => Ok(found.version),
             found => Err(StoreError::Conflict {
                 location: self.location(workspace),
                 found: found.map(|found| found.version),
@@ -246,6 +247,10 @@ impl StateStore for KubernetesStore {
     }
 
     fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
         Some(self)
     }
 }

@@ -1,58 +1,32 @@
-//! Journals as objects beside the state.
+//! The objects of journals.
 
 use super::OciStore;
 use super::objects::{Condition, Outcome};
 use crate::error::StoreError;
-use crate::store::{JournalStore, SegmentCreated, StoreFuture, journal_folder};
+use crate::store::SegmentCreated;
+use crate::stores::object_store::ObjectStore;
 
-impl OciStore {
-    fn segment(&self, workspace: &str, name: &str) -> String {
-        format!("{}{name}", self.journal_folder(workspace))
+impl ObjectStore for OciStore {
+    fn state_object(&self, workspace: &str) -> String {
+        self.object(workspace)
     }
 
-    fn journal_folder(&self, workspace: &str) -> String {
-        journal_folder(&self.object(workspace))
-    }
-
-    async fn list_segments(&self, workspace: &str) -> Result<Vec<String>, StoreError> {
-        let folder = self.journal_folder(workspace);
-        let names = self.bucket.list(&folder).await?;
-        Ok(names.iter().filter_map(|name| name.strip_prefix(&folder)).map(str::to_owned).collect())
-    }
-
-    async fn put_segment(&self, object: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
-        match self.bucket.put(object, bytes, Condition::Absent).await? {
+    async fn create_object(&self, _: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
+        match self.bucket.put(name, bytes, Condition::Absent).await? {
             Outcome::Done(_) => Ok(SegmentCreated::Yes),
             Outcome::Refused | Outcome::Missing => Ok(SegmentCreated::Exists),
         }
     }
-}
 
-impl JournalStore for OciStore {
-    fn segments<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<String>> {
-        Box::pin(self.list_segments(workspace))
+    async fn read_object(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.bucket.get(name).await?.map(|object| object.bytes))
     }
 
-    fn read_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
-        Box::pin(async move {
-            let object = self.segment(workspace, name);
-            Ok(self.bucket.get(&object).await?.map(|object| object.bytes))
-        })
+    async fn list_objects(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        self.bucket.list(prefix).await
     }
 
-    fn create_segment<'a>(
-        &'a self,
-        workspace: &'a str,
-        name: &'a str,
-        bytes: &'a [u8],
-    ) -> StoreFuture<'a, SegmentCreated> {
-        Box::pin(async move { self.put_segment(&self.segment(workspace, name), bytes).await })
-    }
-
-    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let object = self.segment(workspace, name);
-            self.bucket.delete(&object, Condition::None).await.map(|_| ())
-        })
+    async fn delete_object(&self, name: &str) -> Result<(), StoreError> {
+        self.bucket.delete(name, Condition::None).await.map(|_| ())
     }
 }

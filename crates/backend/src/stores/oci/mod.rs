@@ -77,11 +77,11 @@ impl OciStore {
             Expected::Absent => Condition::Absent,
             Expected::Version(Version(etag)) => Condition::Matches(etag),
         };
-        match self.bucket.put(&name, write.bytes, condition).await? {
+        match self.bucket.put_shared(&name, write.bytes, condition).await? {
             Outcome::Done(etag) => Ok(Version(etag)),
             Outcome::Refused | Outcome::Missing => match self.fetch(workspace).await? {
                 // The answer to an earlier attempt was lost: the object is this run's own.
-                Some(found) if found.bytes == write.bytes => Ok(found.version),
+                Some(found) if found.bytes == *write.bytes => Ok(found.version),
                 found => Err(StoreError::Conflict {
                     location: self.bucket.location(&name),
                     found: found.map(|found| found.version),

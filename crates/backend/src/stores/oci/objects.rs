@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use groma_cloud::api::{ApiClient, ApiRequest, url_encoded};
 use groma_cloud::http::{HttpResponse, Method};
 use groma_cloud::oracle::OracleCredentials;
@@ -91,12 +92,18 @@ impl Bucket {
         }
     }
 
-    /// Writes an object if the condition holds.
+    /// Writes a small object if the condition holds.
     pub async fn put(&self, name: &str, bytes: &[u8], condition: Condition<'_>) -> Result<Outcome, StoreError> {
+        self.put_shared(name, &Bytes::copy_from_slice(bytes), condition).await
+    }
+
+    /// Writes an object if the condition holds. The request shares the memory of the
+    /// bytes.
+    pub async fn put_shared(&self, name: &str, bytes: &Bytes, condition: Condition<'_>) -> Result<Outcome, StoreError> {
         let mut request = ApiRequest::new(Method::PUT, self.object_url(name))
             .with_header("content-type", "application/json")
             .with_header("content-md5", STANDARD.encode(Md5::digest(bytes)))
-            .with_body(bytes.to_vec());
+            .with_body(bytes.clone());
         if let OciEncryption::Kms(key) = &self.encryption {
             request = request.with_header("opc-sse-kms-key-id", key);
         }

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::WrongType;
 use tokio_postgres::{Client, NoTls};
 
 use super::config::Target;
@@ -69,7 +70,10 @@ pub(super) fn request_error(
     action: &str,
 ) -> StoreError {
     let Some(database) = problem.as_db_error() else {
-        return StoreError::Network { service: target.shown(), reason: reason(problem) };
+        return match has_wrong_type(problem) {
+            true => wrong_table(tables, reason(problem)),
+            false => StoreError::Network { service: target.shown(), reason: reason(problem) },
+        };
     };
     let message = database.message().to_owned();
     match *database.code() {
@@ -79,19 +83,42 @@ pub(super) fn request_error(
             reason: message,
             advice: "Grant it to the role of the connection.".to_owned(),
         },
-        SqlState::UNDEFINED_TABLE | SqlState::INVALID_SCHEMA_NAME | SqlState::UNDEFINED_COLUMN => {
-            StoreError::NotFound {
-                what: format!("The table {}", tables.qualified),
-                advice: format!(
-                    "Its columns must be id bigint, name text UNIQUE and data text ({message}). Let the backend create it, or \
-                 correct schema_name."
-                ),
-            }
-        }
+        SqlState::UNDEFINED_TABLE | SqlState::INVALID_SCHEMA_NAME => StoreError::NotFound {
+            what: format!("The table {}", tables.qualified),
+            advice: "Let the backend create it, or correct schema_name.".to_owned(),
+        },
+        SqlState::UNDEFINED_COLUMN
+        | SqlState::UNDEFINED_FUNCTION
+        | SqlState::DATATYPE_MISMATCH
+        | SqlState::NOT_NULL_VIOLATION
+        | SqlState::INVALID_COLUMN_REFERENCE => wrong_table(tables, message),
         SqlState::PROGRAM_LIMIT_EXCEEDED | SqlState::DISK_FULL => {
             StoreError::TooLarge { location: target.shown(), reason: message }
         }
         _ => StoreError::Service { service: target.shown(), action: action.to_owned(), reason: message },
+    }
+}
+
+/// Whether a value does not have the type of its column.
+fn has_wrong_type(problem: &tokio_postgres::Error) -> bool {
+    let mut source = problem.source();
+    while let Some(error) = source {
+        if error.is::<WrongType>() {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}
+
+/// The error of a table that is not one of states.
+fn wrong_table(tables: &Tables, reason: String) -> StoreError {
+    StoreError::InvalidData {
+        location: format!("the table {}", tables.qualified),
+        reason,
+        advice: "Its columns must be id bigint, name text UNIQUE and data text. Let the backend create it in another schema \
+                 (schema_name), or repair it."
+            .to_owned(),
     }
 }
 

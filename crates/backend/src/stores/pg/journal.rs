@@ -65,12 +65,12 @@ impl PostgresStore {
         }
     }
 
-    async fn remove_segment(&self, workspace: &str, segment: &str) -> Result<(), StoreError> {
+    async fn remove_segments(&self, workspace: &str, segments: &[String]) -> Result<(), StoreError> {
         let mut session = self.session.lock().await;
         let session = self.connected(&mut session, workspace).await?;
         let Some(connection) = &session.connection else { return Err(self.closed()) };
-        let statement = format!("DELETE FROM {} WHERE name = $1 AND segment = $2", self.tables.journal);
-        match connection.client.execute(&statement, &[&workspace, &segment]).await {
+        let statement = format!("DELETE FROM {} WHERE name = $1 AND segment = ANY($2)", self.tables.journal);
+        match connection.client.execute(&statement, &[&workspace, &segments]).await {
             Ok(_) => Ok(()),
             Err(problem) if is_missing(&problem) => Ok(()),
             Err(problem) => Err(self.journal_error(&problem)),
@@ -96,7 +96,7 @@ impl JournalStore for PostgresStore {
         Box::pin(self.put_segment(workspace, name, bytes))
     }
 
-    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(self.remove_segment(workspace, name))
+    fn delete_segments<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()> {
+        Box::pin(self.remove_segments(workspace, names))
     }
 }

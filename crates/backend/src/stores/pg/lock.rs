@@ -141,7 +141,7 @@ async fn check_session(client: &Client, backend: i32) -> Result<(), LockError> {
 
 async fn row(client: &Client, tables: &Tables, workspace: &str) -> Result<Option<i64>, tokio_postgres::Error> {
     let statement = format!("SELECT id FROM {} WHERE name = $1", tables.qualified);
-    Ok(client.query_opt(&statement, &[&workspace]).await?.map(|row| row.get(0)))
+    client.query_opt(&statement, &[&workspace]).await?.map(|row| row.try_get(0)).transpose()
 }
 
 /// Locks an existing row. A run that holds a lock for creation may be about to write it.

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 
 use groma_value::Type;
 use tokio::sync::Mutex;
+use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
 use crate::backend_type::BackendType;
@@ -105,8 +106,11 @@ impl PostgresStore {
         let session = self.connected(&mut session, DEFAULT_WORKSPACE).await?;
         let Some(connection) = &session.connection else { return Ok(Vec::new()) };
         let statement = format!("SELECT name FROM {} ORDER BY name", self.tables.qualified);
-        match connection.client.query(&statement, &[]).await {
-            Ok(rows) => Ok(rows.iter().filter_map(|row| row.get::<_, Option<String>>(0)).collect()),
+        let found = connection.client.query(&statement, &[]).await;
+        // The column may have another type than the backend gives it.
+        let names = |rows: Vec<Row>| rows.iter().map(|row| row.try_get::<_, Option<String>>(0)).collect();
+        match found.and_then(names) {
+            Ok(names) => Ok(Vec::into_iter(names).flatten().collect()),
             // Nobody has stored a state yet.
             Err(problem) if is_missing(&problem) => Ok(Vec::new()),
             Err(problem) => Err(request_error(&problem, &self.target, &self.tables, "list the workspaces")),
@@ -118,11 +122,13 @@ impl PostgresStore {
         let session = self.connected(&mut session, workspace).await?;
         let Some(connection) = &session.connection else { return Ok(None) };
         let statement = format!("SELECT data, xmin::text FROM {} WHERE name = $1", self.tables.qualified);
-        match connection.client.query_opt(&statement, &[&workspace]).await {
-            Ok(row) => Ok(row.map(|row| Snapshot {
-                bytes: row.get::<_, Option<String>>(0).unwrap_or_default().into_bytes(),
-                version: Version(row.get(1)),
-            })),
+        let found = connection.client.query_opt(&statement, &[&workspace]).await;
+        let snapshot = |row: Row| {
+            let bytes = row.try_get::<_, Option<String>>(0)?.unwrap_or_default().into_bytes();
+            Ok(Snapshot { bytes, version: Version(row.try_get(1)?) })
+        };
+        match found.and_then(|row| row.map(snapshot).transpose()) {
+            Ok(snapshot) => Ok(snapshot),
             Err(problem) if is_missing(&problem) => Ok(None),
             Err(problem) => Err(request_error(&problem, &self.target, &self.tables, "read the state")),
         }
@@ -181,12 +187,13 @@ impl PostgresStore {
         let Some(row) = row else {
             return Err(StoreError::Conflict { location: self.shown(workspace), found: None });
         };
+        let (version, id) = (row.try_get(0).map_err(failed)?, row.try_get(1).map_err(failed)?);
         transaction.commit().await.map_err(failed)?;
         if let Some(lock) = lock {
             // A new row has its own lock, which other runs try from now on.
-            lock.add_row(&connection.client, row.get(1)).await.map_err(failed)?;
+            lock.add_row(&connection.client, id).await.map_err(failed)?;
         }
-        Ok(Version(row.get(0)))
+        Ok(Version(version))
     }
 
     fn closed(&self) -> StoreError {

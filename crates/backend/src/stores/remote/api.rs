@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use groma_cloud::Secret;
 use groma_cloud::api::url_encoded;
 use md5::{Digest, Md5};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Method, StatusCode, Url};
+use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use super::settings::Tags;
 use crate::error::StoreError;
+use crate::host::Tokens;
 use crate::stores::requests::{self, Response, RetryPolicy, shown};
 
 const RETRIES: RetryPolicy =
@@ -30,7 +33,9 @@ pub(super) struct Api {
     pub organization: String,
     /// The project of new workspaces; the default one of the organization without it.
     pub project: Option<String>,
-    pub token: Option<Secret>,
+    /// The token, once it was looked up.
+    pub token: OnceCell<Option<Secret>>,
+    pub tokens: Tokens,
     /// The address of the API, once the host has named it.
     pub service: OnceCell<Url>,
 }
@@ -45,6 +50,13 @@ pub(super) struct Workspace {
     pub is_locked: bool,
     /// The user, team or run that has locked it.
     pub locked_by: Option<String>,
+}
+
+/// The members of a state that the service wants beside it.
+#[derive(Default, Deserialize)]
+struct Identity {
+    serial: Json,
+    lineage: Json,
 }
 
 /// The version of a state.
@@ -81,7 +93,8 @@ impl Api {
         let url = service
             .join(path)
             .map_err(|problem| StoreError::Network { service: self.hostname.clone(), reason: problem.to_string() })?;
-        let Some(token) = &self.token else { return Err(self.no_token()) };
+        let token = self.token.get_or_try_init(|| self.tokens.token(&self.hostname)).await?;
+        let Some(token) = token else { return Err(self.no_token()) };
         let body = body.map(Json::to_string);
         let build = |request: reqwest::RequestBuilder| {
             // The download address of a state may be on another host; it is signed and needs no token.
@@ -108,7 +121,10 @@ impl Api {
         StoreError::Unauthenticated {
             service: self.hostname.clone(),
             reason,
-            advice: format!("Run groma login {}, or set token or TF_TOKEN_{variable}.", self.hostname),
+            advice: format!(
+                "Run groma login {}, set token or TF_TOKEN_{variable}, or add credentials to the CLI configuration.",
+                self.hostname
+            ),
         }
     }
 
@@ -243,10 +259,10 @@ impl Api {
 
     /// Creates a version of the state. Returns its ID; `None` if the service refuses its serial or lineage, or if the workspace is not
     /// locked by this user.
-    pub async fn upload(&self, workspace: &str, bytes: &[u8]) -> Result<Option<String>, StoreError> {
-        let document: Json = serde_json::from_slice(bytes).unwrap_or_default();
+    pub async fn upload(&self, workspace: &str, bytes: &Bytes) -> Result<Option<String>, StoreError> {
+        let Identity { serial, lineage } = serde_json::from_slice(bytes).unwrap_or_default();
         let digest: String = Md5::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        let attributes = json!({ "serial": document["serial"], "lineage": document["lineage"], "md5": digest });
+        let attributes = json!({ "serial": serial, "lineage": lineage, "md5": digest });
         let mut body = json!({ "data": { "type": "state-versions", "attributes": attributes } });
         let path = format!("workspaces/{workspace}/state-versions");
         let mut response = self.call(Method::POST, &path, Some(&body)).await?;
@@ -271,13 +287,13 @@ impl Api {
     }
 
     /// Uploads bytes to a signed address, which needs no token.
-    async fn put(&self, url: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    async fn put(&self, url: &str, bytes: &Bytes) -> Result<(), StoreError> {
         let url = self
             .base
             .join(url)
             .map_err(|problem| StoreError::Network { service: self.hostname.clone(), reason: problem.to_string() })?;
         let build = |request: reqwest::RequestBuilder| {
-            request.header(CONTENT_TYPE, "application/octet-stream").body(bytes.to_vec())
+            request.header(CONTENT_TYPE, "application/octet-stream").body(bytes.clone())
         };
         let response = requests::send(&self.client, &Method::PUT, &url, RETRIES, build).await?;
         if response.status.is_success() {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use groma_cloud::Secret;
 use groma_cloud::api::url_encoded;
 use reqwest::Url;
 use tokio::sync::OnceCell;
@@ -77,7 +78,8 @@ fn connect(
     Ok(Arc::new(RemoteStore {
         api: Api {
             client: requests::client(host, &TlsSettings::default(), arguments)?,
-            token: settings::token(settings, host, &hostname),
+            token: OnceCell::new_with(settings.text("token").map(|token| Some(Secret::new(token)))),
+            tokens: host.tokens.clone(),
             hostname,
             base,
             organization: settings.required("organization").to_owned(),
@@ -178,7 +180,7 @@ impl RemoteStore {
         }
         match self.fetch(workspace).await? {
             // The answer to an earlier attempt was lost: the version is this run's own.
-            Some(now) if now.bytes == write.bytes => Ok(now.version),
+            Some(now) if now.bytes == *write.bytes => Ok(now.version),
             Some(now) if is_expected && Some(&now.version) == current.as_ref() => Err(StoreError::Service {
                 service: self.api.hostname.clone(),
                 action: "write the state".to_owned(),

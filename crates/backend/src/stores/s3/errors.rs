@@ -126,8 +126,8 @@ impl Subject<'_> {
 fn permission(error: &ServiceError) -> &'static str {
     match (error.service.iam_prefix, error.operation) {
         ("s3", "ListObjectsV2") => "s3:ListBucket",
-        ("s3", "PutObject") => "s3:PutObject",
-        ("s3", "DeleteObject") => "s3:DeleteObject",
+        ("s3", "PutObject" | "CopyObject") => "s3:PutObject",
+        ("s3", "DeleteObject" | "DeleteObjects") => "s3:DeleteObject",
         ("s3", _) => "s3:GetObject",
         (_, "PutItem") => "dynamodb:PutItem",
         (_, "DeleteItem") => "dynamodb:DeleteItem",

@@ -1,65 +1,51 @@
-//! Journals as objects beside the state.
+//! The objects of journals.
 
 use super::S3Store;
 use super::objects::{Condition, Outcome};
 use crate::error::StoreError;
-use crate::store::{JournalStore, SegmentCreated, StoreFuture, journal_folder};
+use crate::store::{SegmentCreated, Version};
+use crate::stores::object_store::{FOLDER, ObjectStore};
 
-impl S3Store {
-    fn segment(&self, workspace: &str, name: &str) -> String {
-        format!("{}{name}", self.journal_folder(workspace))
+impl ObjectStore for S3Store {
+    fn state_object(&self, workspace: &str) -> String {
+        self.key(workspace)
     }
 
-    fn journal_folder(&self, workspace: &str) -> String {
-        journal_folder(&self.key(workspace))
+    fn has_no_journals(&self, workspace: &str, version: &Version) -> Option<bool> {
+        Some(self.marks.is_closed(&self.key(workspace), version))
     }
 
-    async fn list_segments(&self, workspace: &str) -> Result<Vec<String>, StoreError> {
-        let folder = self.journal_folder(workspace);
-        let (mut names, mut next) = (Vec::new(), None);
-        loop {
-            let page = self.objects.list(&folder, None, next.as_deref()).await?;
-            names.extend(page.keys.iter().filter_map(|key| key.strip_prefix(&folder)).map(str::to_owned));
-            next = page.next;
-            if next.is_none() {
-                return Ok(names);
-            }
-        }
-    }
-
-    async fn put_segment(&self, object: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
-        match self.objects.put(object, bytes, &self.state_tags, Condition::Absent).await? {
+    async fn create_object(&self, workspace: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
+        let run = name.rsplit('/').nth(1).unwrap_or_default();
+        self.open_journal(&self.key(workspace), run).await?;
+        match self.objects.put(name, bytes, &self.state_tags, Condition::Absent).await? {
             Outcome::Done(_) => Ok(SegmentCreated::Yes),
             Outcome::Refused => Ok(SegmentCreated::Exists),
         }
     }
-}
 
-impl JournalStore for S3Store {
-    fn segments<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<String>> {
-        Box::pin(self.list_segments(workspace))
+    async fn read_object(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.objects.get(name).await?.map(|object| object.bytes))
     }
 
-    fn read_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
-        Box::pin(async move {
-            let object = self.segment(workspace, name);
-            Ok(self.objects.get(&object).await?.map(|object| object.bytes))
-        })
+    async fn list_objects(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        let (mut names, mut next) = (Vec::new(), None);
+        loop {
+            let page = self.objects.list(prefix, None, next.as_deref()).await?;
+            names.extend(page.keys);
+            next = page.next;
+            if next.is_none() {
+                let key = prefix.split_once(FOLDER).map_or(prefix, |(key, _)| key);
+                return Ok(self.marks.unmerged(key, prefix, names));
+            }
+        }
     }
 
-    fn create_segment<'a>(
-        &'a self,
-        workspace: &'a str,
-        name: &'a str,
-        bytes: &'a [u8],
-    ) -> StoreFuture<'a, SegmentCreated> {
-        Box::pin(async move { self.put_segment(&self.segment(workspace, name), bytes).await })
+    async fn delete_object(&self, name: &str) -> Result<(), StoreError> {
+        self.objects.delete(name, Condition::None).await.map(|_| ())
     }
 
-    fn delete_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let object = self.segment(workspace, name);
-            self.objects.delete(&object, Condition::None).await.map(|_| ())
-        })
+    async fn delete_objects(&self, names: &[String]) -> Result<(), StoreError> {
+        self.objects.delete_all(names).await
     }
 }

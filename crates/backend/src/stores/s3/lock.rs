@@ -96,7 +96,7 @@ impl Locks {
             let holder: Option<LockInfo> = serde_json::from_slice(&found.bytes).ok();
             // The answer to an earlier attempt was lost: the lock is this run's own.
             if holder.as_ref().is_some_and(|holder| holder.id == info.id) {
-                return Ok(found.etag);
+                return Ok(found.version);
             }
             return Err(held(holder, "the lock file exists"));
         }
@@ -140,13 +140,13 @@ async fn exchange_file(
     let holder: LockInfo = serde_json::from_slice(&found.bytes).unwrap_or_default();
     // The answer to an earlier attempt was lost.
     if holder == *info {
-        return Ok(found.etag);
+        return Ok(found.version);
     }
     if holder != *stored {
         return Err(StoreError::lost_to(location, Some(&holder)));
     }
     let body = serde_json::to_vec(info).unwrap_or_default();
-    match target.objects.put(&file, &body, tags, Condition::Matches(&found.etag)).await? {
+    match target.objects.put(&file, &body, tags, Condition::Matches(&found.version)).await? {
         Outcome::Done(etag) => Ok(etag),
         Outcome::Refused => Err(StoreError::lost_to(location, None)),
     }
@@ -201,7 +201,7 @@ async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>) -> Resul
         return Err(StoreError::NotLocked { location: target.objects.location(target.key) });
     };
     checked(serde_json::from_slice(&found.bytes).ok(), id)?;
-    match target.objects.delete(&file, Condition::Matches(&found.etag)).await? {
+    match target.objects.delete(&file, Condition::Matches(&found.version)).await? {
         Outcome::Done(_) => Ok(()),
         Outcome::Refused => Err(StoreError::LockLost {
             location: target.objects.location(target.key),

@@ -4,6 +4,7 @@ mod digest;
 mod errors;
 mod journal;
 mod lock;
+mod mark;
 mod objects;
 mod schema;
 mod settings;
@@ -21,10 +22,12 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, Snapshot, StateStore, StoreFuture,
+    Version, Write,
 };
 use errors::Subject;
 use lock::{LockFile, Locks, Target};
+use mark::Marks;
 use objects::{Condition, Objects, Outcome};
 use settings::{Accounts, ObjectSettings};
 use table::Table;
@@ -39,6 +42,7 @@ struct S3Store {
     objects: Arc<Objects>,
     locks: Locks,
     state_tags: Vec<(String, String)>,
+    marks: Marks,
     accounts: Accounts,
     checked_account: OnceCell<()>,
     /// The locks of this process, by the keys of their states.
@@ -62,6 +66,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
         objects: Arc::new(Objects { client, settings: ObjectSettings::new(settings)? }),
         locks: Locks { file, table, tags: settings.map("lock_tags") },
         state_tags: settings.map("state_tags"),
+        marks: Marks::default(),
         accounts: Accounts::new(settings)?,
         checked_account: OnceCell::new(),
         locked: Mutex::default(),
@@ -155,26 +160,36 @@ impl S3Store {
     async fn put(&self, workspace: &str, write: Write<'_>) -> Result<Version, StoreError> {
         self.check_account().await?;
         let key = self.key(workspace);
+        let current = match &write.expected {
+            Expected::Version(Version(etag)) => self.marks.current(&key, etag),
+            Expected::Any | Expected::Absent => String::new(),
+        };
         let condition = match &write.expected {
             Expected::Any => Condition::None,
             Expected::Absent => Condition::Absent,
-            Expected::Version(Version(etag)) => Condition::Matches(etag),
+            Expected::Version(_) => Condition::Matches(&current),
         };
-        let etag = match self.objects.put(&key, write.bytes, &self.state_tags, condition).await? {
+        let note = match write.journals {
+            JournalsAfter::Closed => self.marks.closing(&key),
+            JournalsAfter::Open => None,
+        };
+        let put = self.objects.put_shared(&key, write.bytes, &self.state_tags, note.as_deref(), condition);
+        let etag = match put.await? {
             Outcome::Done(etag) => etag,
             Outcome::Refused => {
                 let found = self.objects.get(&key).await?;
                 match found {
                     // The answer to an earlier attempt was lost: the object is this run's own.
-                    Some(found) if found.bytes == write.bytes => found.etag,
+                    Some(found) if found.bytes == *write.bytes => found.version,
                     found => {
                         let location = self.objects.location(&key);
-                        let found = found.map(|found| Version(found.etag));
+                        let found = found.map(|found| Version(found.version));
                         return Err(StoreError::Conflict { location, found });
                     }
                 }
             }
         };
+        self.marks.written(&key, &etag, note.as_deref());
         self.record_digest(&key, write.bytes).await?;
         Ok(Version(etag))
     }

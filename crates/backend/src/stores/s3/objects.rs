@@ -4,15 +4,19 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use groma_cloud::aws::{AwsClient, AwsRequest, AwsResponse, RequestError};
 use groma_cloud::http::Method;
+use md5::Md5;
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use super::errors::Subject;
+use super::mark;
 use super::settings::{Checksum, ObjectSettings, S3Encryption};
 use crate::error::StoreError;
+use crate::stores::digests::Object;
 use crate::stores::xml;
 
 /// The largest state that is read.
@@ -22,20 +26,13 @@ const LIMIT: u64 = 4 << 30;
 const RACE_ATTEMPTS: u32 = 6;
 const RACE_PAUSE: Duration = Duration::from_millis(50);
 
+/// The largest number of objects that one request deletes.
+const BATCH: usize = 1000;
+
 /// The objects of one bucket.
 pub(super) struct Objects {
     pub client: AwsClient,
     pub settings: ObjectSettings,
-}
-
-/// The content of an object with its ETag and its time.
-pub(super) struct Object {
-    pub bytes: Vec<u8>,
-    pub etag: String,
-    /// The age of the object by the service's own clock.
-    pub age: Option<Duration>,
-    /// The time of the write.
-    pub modified: Option<OffsetDateTime>,
 }
 
 /// The condition of a write or a deletion.
@@ -71,11 +68,11 @@ impl Objects {
         format!("s3://{}/{key}", self.settings.bucket)
     }
 
-    fn request(&self, method: Method, operation: &'static str, key: &str) -> AwsRequest {
+    pub fn request(&self, method: Method, operation: &'static str, key: &str) -> AwsRequest {
         AwsRequest::s3(method, operation, &self.settings.bucket, key, self.settings.style)
     }
 
-    fn failed(&self, key: &str, action: &'static str, problem: &RequestError) -> StoreError {
+    pub fn failed(&self, key: &str, action: &'static str, problem: &RequestError) -> StoreError {
         let location = self.location(key);
         Subject { service: "S3", location: &location, container: &self.settings.bucket, action }.error(problem)
     }
@@ -91,7 +88,8 @@ impl Objects {
         let date = |name: &str| OffsetDateTime::parse(response.header(name)?, &Rfc2822).ok();
         let modified = date("last-modified");
         let age = date("date").zip(modified).and_then(|(now, modified)| Duration::try_from(now - modified).ok());
-        Ok(Some(Object { etag: etag(&response), age, modified, bytes: response.body }))
+        let note = response.header(mark::HEADER).map(str::to_owned);
+        Ok(Some(Object { version: etag(&response), age, modified, note, bytes: response.body }))
     }
 
     /// Returns the ETag of an object; `None` if it does not exist.
@@ -104,7 +102,7 @@ impl Objects {
         }
     }
 
-    /// Writes an object if the condition holds.
+    /// Writes a small object if the condition holds.
     pub async fn put(
         &self,
         key: &str,
@@ -112,8 +110,23 @@ impl Objects {
         tags: &[(String, String)],
         condition: Condition<'_>,
     ) -> Result<Outcome, StoreError> {
-        let request = self.with_headers(self.request(Method::PUT, "PutObject", key), bytes, tags);
-        match self.conditional(key, "write the object", request.with_body(bytes.to_vec()), condition).await? {
+        self.put_shared(key, &Bytes::copy_from_slice(bytes), tags, None, condition).await
+    }
+
+    /// Writes an object with a note about journals, if the condition holds. The request shares the memory of the bytes.
+    pub async fn put_shared(
+        &self,
+        key: &str,
+        bytes: &Bytes,
+        tags: &[(String, String)],
+        note: Option<&str>,
+        condition: Condition<'_>,
+    ) -> Result<Outcome, StoreError> {
+        let mut request = self.with_headers(self.request(Method::PUT, "PutObject", key), bytes, tags);
+        if let Some(note) = note {
+            request = request.with_header(mark::HEADER, note);
+        }
+        match self.conditional(key, "write the object", request.with_body(bytes.clone()), condition).await? {
             Outcome::Done(etag) if etag.is_empty() => Ok(Outcome::Done(self.etag(key).await?.unwrap_or_default())),
             outcome => Ok(outcome),
         }
@@ -124,6 +137,44 @@ impl Objects {
         // Repeated by the caller: after a lost answer, the repetition finds no object, which is no refusal then.
         let request = self.request(Method::DELETE, "DeleteObject", key).with_attempts(1);
         self.conditional(key, "delete the object", request, condition).await
+    }
+
+    /// Deletes objects, up to 1,000 in one request. Missing ones are no error.
+    pub async fn delete_all(&self, keys: &[String]) -> Result<(), StoreError> {
+        for keys in keys.chunks(BATCH) {
+            match keys {
+                [key] => self.delete(key, Condition::None).await.map(|_| ())?,
+                keys => self.delete_batch(keys).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete_batch(&self, keys: &[String]) -> Result<(), StoreError> {
+        let body = batch(keys);
+        let request = self.request(Method::POST, "DeleteObjects", "").with_query("delete", "");
+        let request = request
+            .with_header("content-type", "application/xml")
+            .with_header("content-md5", STANDARD.encode(Md5::digest(&body)))
+            .with_body(body.into_bytes());
+        let first = keys.first().map_or("", String::as_str);
+        let response = match self.client.send(request).await {
+            Ok(response) => response,
+            // Compatible services without this request have the other one.
+            Err(problem) if matches!(problem.status(), Some(400 | 405 | 501)) => return self.delete_each(keys).await,
+            Err(problem) => return Err(self.failed(first, "delete the objects", &problem)),
+        };
+        // The service reports the objects that it did not delete. Deleting each of them says why not.
+        let document = String::from_utf8_lossy(&response.body).into_owned();
+        let failed = xml::elements(&document, "Error").into_iter().filter_map(|error| xml::text(error, "Key"));
+        self.delete_each(&failed.collect::<Vec<_>>()).await
+    }
+
+    async fn delete_each(&self, keys: &[String]) -> Result<(), StoreError> {
+        for key in keys {
+            self.delete(key, Condition::None).await?;
+        }
+        Ok(())
     }
 
     async fn conditional(
@@ -207,13 +258,19 @@ impl Objects {
     }
 
     fn with_headers(&self, request: AwsRequest, bytes: &[u8], tags: &[(String, String)]) -> AwsRequest {
-        let mut request = self.with_customer_key(request).with_header("content-type", "application/json");
+        let mut request = self.with_metadata(request, tags);
         if self.settings.checksum == Checksum::Sha256 {
             // Buckets with Object Lock refuse writes without a checksum.
             request = request
                 .with_header("x-amz-checksum-sha256", STANDARD.encode(Sha256::digest(bytes)))
                 .with_header("x-amz-sdk-checksum-algorithm", "SHA256");
         }
+        request
+    }
+
+    /// Adds the headers of a written object that do not depend on its content.
+    pub fn with_metadata(&self, request: AwsRequest, tags: &[(String, String)]) -> AwsRequest {
+        let mut request = self.with_customer_key(request).with_header("content-type", "application/json");
         if let Some(acl) = &self.settings.acl {
             request = request.with_header("x-amz-acl", acl);
         }
@@ -231,6 +288,17 @@ impl Objects {
         }
     }
 
+    /// Adds the key that S3 needs to copy from an object with a customer-provided key.
+    pub fn with_source_key(&self, request: AwsRequest) -> AwsRequest {
+        match &self.settings.encryption {
+            S3Encryption::Customer { key, digest } => request
+                .with_header("x-amz-copy-source-server-side-encryption-customer-algorithm", "AES256")
+                .with_header("x-amz-copy-source-server-side-encryption-customer-key", key.reveal())
+                .with_header("x-amz-copy-source-server-side-encryption-customer-key-md5", digest),
+            S3Encryption::OfBucket | S3Encryption::Aes256 | S3Encryption::Kms(_) => request,
+        }
+    }
+
     /// Adds the key that S3 needs to read and write objects with customer-provided keys.
     fn with_customer_key(&self, request: AwsRequest) -> AwsRequest {
         match &self.settings.encryption {
@@ -243,7 +311,16 @@ impl Objects {
     }
 }
 
-fn etag(response: &AwsResponse) -> String {
+/// Returns the body of a request that deletes objects, and is answered only with those that stay.
+fn batch(keys: &[String]) -> String {
+    let objects: String = keys.iter().map(|key| format!("<Object><Key>{}</Key></Object>", xml::escaped(key))).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+         {objects}<Quiet>true</Quiet></Delete>"
+    )
+}
+
+pub(super) fn etag(response: &AwsResponse) -> String {
     response.header("etag").unwrap_or_default().to_owned()
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use super::errors::Subject;
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
+use crate::stores::digests::Digest;
 
 const TARGET: &str = "DynamoDB_20120810";
 
@@ -13,15 +14,6 @@ const TARGET: &str = "DynamoDB_20120810";
 pub(super) struct Table {
     pub client: AwsClient,
     pub name: String,
-}
-
-/// The recorded digest of a state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Digest {
-    /// The hexadecimal MD5 of the object.
-    pub md5: String,
-    /// The time of the object that the digest belongs to, where Groma wrote it: RFC 3339.
-    pub written: Option<String>,
 }
 
 /// The result of an attempt to put a lock.

@@ -7,12 +7,13 @@ mod in_use;
 mod local;
 mod location;
 mod record;
+mod tokens;
 mod workspace_name;
 
 use std::path::Path;
 use std::time::Duration;
 
-use groma_backend::{Environment, Host, RemoteBackend, persist_intervals};
+use groma_backend::{Environment, Host, RemoteBackend, Tokens, persist_intervals};
 use groma_config::{EncryptionMethods, Module};
 use groma_diagnostics::{Diagnostics, capitalized, io_reason};
 use groma_provider::TERRAFORM_VERSION;
@@ -25,11 +26,13 @@ pub(super) use in_use::in_use;
 pub(super) use local::Local;
 pub(super) use location::{RemoteLocation, StateLocation, diagnostics};
 pub(super) use record::{Record, RecordFile};
+use tokens::InstalledTokens;
 pub(super) use workspace_name::{active_workspace, valid_workspace};
 
 use super::context::Context;
 use super::encryption;
 use super::outcome::fail;
+use super::servers;
 use crate::arguments::{self, Flag, StateFiles};
 use crate::environment::account;
 
@@ -92,6 +95,7 @@ pub(super) fn host(context: &Context) -> Host {
         environment: Environment::of(context.settings.environment.texts()),
         home: context.settings.home.clone(),
         user_agent: concat!("Groma/", env!("CARGO_PKG_VERSION")).to_owned(),
+        tokens: Tokens::of(InstalledTokens(servers::credentials(&context.settings, &context.cli))),
     }
 }
 

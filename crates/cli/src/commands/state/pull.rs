@@ -21,6 +21,8 @@ pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     let mut state = read_state_unlocked(context, location)?;
     // As in Terraform, the printed state carries the version of the program that prints it.
     state.terraform_version = TERRAFORM_VERSION.to_owned();
-    context.streams.print_document(&format!("{}\n", String::from_utf8_lossy(&file::write(&state))));
+    let mut document = file::write(&state);
+    document.push(b'\n');
+    context.streams.print_document_bytes(&document);
     Ok(0)
 }

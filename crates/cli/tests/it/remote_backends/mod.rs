@@ -1,14 +1,19 @@
 //! Remote backends through the command line, against servers on loopback, and compared with Terraform on the same states.
 
+mod bad_states;
+mod blob_servers;
 mod cloud;
 mod consul;
 mod consul_server;
 mod http;
 mod http_server;
+mod large_states;
 mod lost_machines;
 mod migration;
+mod mixed_teams;
 mod postgres;
 mod s3;
+mod tokens;
 mod web;
 
 use std::io::Write;
@@ -149,10 +154,13 @@ pub fn configuration(backend: &str) -> String {
     )
 }
 
+/// The file that the provisioner of a slow run creates when it begins.
+pub const STARTED: &str = "started";
+
 /// A configuration whose run takes a while.
 pub fn slow(backend: &str, seconds: u32) -> String {
     format!(
         "terraform {{\n{backend}\n}}\nresource \"terraform_data\" \"first\" {{}}\nresource \"terraform_data\" \"slow\" {{\n  \
-         depends_on = [terraform_data.first]\n  provisioner \"local-exec\" {{\n    command = \"sleep {seconds}\"\n  }}\n}}\n"
+         depends_on = [terraform_data.first]\n  provisioner \"local-exec\" {{\n    command = \"touch {STARTED} && sleep {seconds}\"\n  }}\n}}\n"
     )
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{Project, configuration, one_line, slow};
+use super::{Project, STARTED, configuration, one_line, slow};
 
 /// A server for one test.
 pub struct Server {
@@ -57,6 +57,17 @@ impl Server {
         log.contains("ready to accept connections") && TcpStream::connect(("127.0.0.1", self.port)).is_ok()
     }
 
+    /// Runs statements; `None` if `psql` is not installed.
+    pub fn execute(&self, statements: &str) -> Option<()> {
+        let psql = Command::new("psql").args(["-q", "-v", "ON_ERROR_STOP=1", "-c", statements, &self.url()]).status();
+        let Ok(status) = psql else {
+            eprintln!("skipped: psql is not installed");
+            return None;
+        };
+        assert!(status.success(), "{statements}");
+        Some(())
+    }
+
     fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", self.port)
     }
@@ -102,15 +113,14 @@ fn give_away(path: &Path) {
     }
 }
 
+/// Starts a run, and waits until its provisioner has begun: the lock is held, and the first object is made.
 fn running(project: &Project) -> Child {
-    // The plans below take the lock as well, for a moment each.
     let mut child = project.start(&["apply", "-auto-approve", "-lock-timeout=60s"]);
-    // The provisioner has begun: the lock is held, and the first object is made.
     let begin = Instant::now();
-    while project.run(&["plan", "-input=false", "-detailed-exitcode"]).code != 1 {
-        assert!(begin.elapsed() < Duration::from_secs(60), "the lock is never taken");
+    while !project.path(STARTED).exists() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the provisioner never begins");
         assert!(child.try_wait().unwrap().is_none(), "the run has ended");
-        thread::sleep(Duration::from_millis(100));
+        thread::sleep(Duration::from_millis(20));
     }
     child
 }

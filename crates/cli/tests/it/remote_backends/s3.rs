@@ -1,6 +1,6 @@
 //! The backend `s3`, with moto.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -10,12 +10,16 @@ use groma_cloud::Environment;
 use groma_cloud::aws::{Addressing, AwsClient, AwsKeys, AwsRequest, AwsService, AwsSettings};
 use groma_cloud::http::Method;
 use serde_json::{Value as Json, json};
+use tempfile::TempDir;
 
 use super::{Project, configuration, one_line, slow};
 
 /// A running moto, with one bucket and one table.
 pub struct Moto {
     process: Child,
+    /// Where it records requests.
+    directory: TempDir,
+    port: u16,
     url: String,
     client: AwsClient,
 }
@@ -24,8 +28,10 @@ impl Moto {
     /// Starts moto, if it is installed.
     pub fn start() -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let directory = tempfile::tempdir().unwrap();
         let started = Command::new("moto_server")
             .args(["-H", "127.0.0.1", "-p", &port.to_string()])
+            .current_dir(directory.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -51,7 +57,7 @@ impl Moto {
             environment: Environment::default().with("AWS_EC2_METADATA_DISABLED", "true"),
             ..AwsSettings::default()
         });
-        let moto = Self { process, url, client: client.unwrap() };
+        let moto = Self { process, directory, port, url, client: client.unwrap() };
         let bucket = AwsRequest::s3(Method::PUT, "CreateBucket", "states", "", Addressing::Path);
         moto.client.send_blocking(bucket).unwrap();
         let table = json!({
@@ -76,10 +82,51 @@ impl Moto {
         )
     }
 
+    /// Returns the requests that it gets during `operation`: method and path.
+    pub fn requests_of(&self, operation: impl FnOnce()) -> Vec<String> {
+        self.control("reset-recording");
+        self.control("start-recording");
+        operation();
+        self.control("stop-recording");
+        let recorded = std::fs::read_to_string(self.directory.path().join("moto_recording")).unwrap_or_default();
+        let request = |line: &str| {
+            let request: Json = serde_json::from_str(line).unwrap();
+            let url = request["url"].as_str().unwrap().split('?').next().unwrap().to_owned();
+            format!("{} {}", request["method"].as_str().unwrap(), url.replace(&self.url, ""))
+        };
+        recorded.lines().map(request).filter(|request| !request.contains("/moto-api/")).collect()
+    }
+
+    fn control(&self, action: &str) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let head = format!(
+            "POST /moto-api/recorder/{action} HTTP/1.1\r\nHost: moto\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+
     pub fn get(&self, key: &str) -> Option<Json> {
         let request = AwsRequest::s3(Method::GET, "GetObject", "states", key, Addressing::Path);
         let response = self.client.send_blocking(request).ok()?;
         Some(serde_json::from_slice(&response.body).unwrap())
+    }
+
+    /// Returns the names of the objects of journals beside a state.
+    pub fn segments(&self, key: &str) -> Vec<String> {
+        let prefix = format!("{key}.groma-journal/");
+        let request = AwsRequest::s3(Method::GET, "ListObjectsV2", "states", "", Addressing::Path);
+        let request = request.with_query("list-type", "2").with_query("prefix", prefix);
+        let response = self.client.send_blocking(request).unwrap();
+        let document = String::from_utf8(response.body).unwrap();
+        document.split("<Key>").skip(1).map(|rest| rest.split("</Key>").next().unwrap().to_owned()).collect()
+    }
+
+    pub fn delete(&self, key: &str) {
+        let request = AwsRequest::s3(Method::DELETE, "DeleteObject", "states", key, Addressing::Path);
+        self.client.send_blocking(request).unwrap();
     }
 
     pub fn put(&self, key: &str, document: &Json) {
@@ -125,6 +172,79 @@ fn whole_life_is_in_the_bucket() {
         project.ok(&["workspace", "delete", "blue"]);
         assert_eq!(moto.get(&format!("env:/blue/{key}")), None);
     }
+}
+
+/// Objects that are created one after the other, with a cloud of their own.
+fn chain(backend: &str, cloud: &std::path::Path, length: usize) -> String {
+    let mut text = format!(
+        "terraform {{\n{backend}\n  required_providers {{\n    awscc = {{ source = \"hashicorp/awscc\" }}\n  }}\n}}\nprovider \"awscc\" {{\n  region = \
+         \"eu-central-1\"\n  emulator = {{ delay = \"100ms\", path = {cloud:?} }}\n}}\nresource \"awscc_ssm_parameter\" \"p0\" {{\n  type = \
+         \"String\"\n  value = \"0\"\n}}\n"
+    );
+    for number in 1..length {
+        let before = number - 1;
+        text.push_str(&format!(
+            "resource \"awscc_ssm_parameter\" \"p{number}\" {{\n  type = \"String\"\n  value = awscc_ssm_parameter.p{before}.id\n}}\n"
+        ));
+    }
+    text
+}
+
+#[test]
+fn plan_sends_three_requests_and_apply_one_a_second_and_five() {
+    let Some(moto) = Moto::start() else { return };
+    let cloud = tempfile::tempdir().unwrap();
+    let configuration =
+        chain(&moto.backend("count.tfstate", "use_lockfile = true"), &cloud.path().join("cloud.json"), 6);
+    let project = Project::new(&configuration);
+    project.ok(&["init"]);
+    for round in ["create", "replace"] {
+        let begin = Instant::now();
+        let value = format!("-replace=awscc_ssm_parameter.p0");
+        let arguments: &[&str] =
+            if round == "create" { &["apply", "-auto-approve"] } else { &["apply", "-auto-approve", &value] };
+        let sent = moto.requests_of(|| drop(project.ok(arguments)));
+        let seconds = begin.elapsed().as_secs_f64().max(2.0);
+        assert!(sent.len() as f64 <= seconds + 5.0, "{round}: {} requests in {seconds} s: {sent:#?}", sent.len());
+        assert!(sent.iter().any(|request| request.contains(".groma-journal/")), "{sent:#?}");
+        let planned = moto.requests_of(|| assert!(project.has_no_changes()));
+        let lock = "/states/count.tfstate.tflock";
+        assert_eq!(planned, [format!("PUT {lock}"), "GET /states/count.tfstate".to_owned(), format!("DELETE {lock}")]);
+    }
+    // Another program says nothing about journals: they are listed again.
+    let state = moto.get("count.tfstate").unwrap();
+    moto.put("count.tfstate", &state);
+    assert_eq!(moto.requests_of(|| assert!(project.has_no_changes())).len(), 4);
+    project.ok(&["destroy", "-auto-approve"]);
+}
+
+#[test]
+fn journal_of_a_killed_run_is_found_after_the_lock_is_forced_open() {
+    let Some(moto) = Moto::start() else { return };
+    let cloud = tempfile::tempdir().unwrap();
+    let path = cloud.path().join("cloud.json");
+    let backend = moto.backend("forced.tfstate", "use_lockfile = true");
+    let first = Project::new(&chain(&backend, &path, 1));
+    first.ok(&["init"]);
+    first.ok(&["apply", "-auto-approve"]);
+    // The note that there are no journals is removed before the first segment is written.
+    let configuration = chain(&backend, &path, 3);
+    let lost = Project::new(&configuration);
+    lost.ok(&["init"]);
+    let mut child = lost.start(&["apply", "-auto-approve"]);
+    until("the second object is announced", || !moto.segments("forced.tfstate").is_empty());
+    thread::sleep(Duration::from_millis(500));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(lost);
+    moto.delete("forced.tfstate.tflock");
+    let next = Project::new(&configuration);
+    next.ok(&["init"]);
+    next.ok(&["apply", "-auto-approve"]);
+    assert!(next.has_no_changes());
+    let listed = next.ok(&["emulator", "list", &format!("-data={}", path.display())]);
+    assert_eq!(listed.lines().count(), 3, "{listed}");
+    assert!(moto.segments("forced.tfstate").is_empty());
 }
 
 #[test]

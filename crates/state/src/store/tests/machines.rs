@@ -7,6 +7,8 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Instant;
 
+use bytes::Bytes;
+
 use super::*;
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::{Journal, SegmentCreated, SegmentId, SegmentStore};
@@ -45,7 +47,7 @@ impl StateObject for Object {
         "shared://state".to_owned()
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), StateError> {
+    fn write(&self, bytes: &Bytes, _: JournalsAfter) -> Result<(), StateError> {
         self.0.0.lock().unwrap().bytes = bytes.to_vec();
         Ok(())
     }

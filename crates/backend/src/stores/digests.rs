@@ -1,0 +1,158 @@
+//! Digests of states in a table beside a bucket: recorded with each write, checked with each read.
+//!
+//! The digests date from when object storage could return an old object after a write. Now they only get wrong: by a run
+//! that ended between the two writes, by an upload by hand, by a program without the table. So a digest that an object has
+//! outlived is replaced, and only an object that is older than its digest is refused.
+
+use std::future::Future;
+use std::time::Duration;
+
+use md5::{Digest as _, Md5};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::error::StoreError;
+
+/// The pauses before further reads: another run may be between the write of the object and that of the digest.
+const PAUSES: [Duration; 4] =
+    [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+
+/// The age at which the writer of an object has recorded its digest.
+const WRITE_TIME: Duration = Duration::from_secs(60);
+
+/// The recorded digest of a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Digest {
+    /// The hexadecimal MD5 of the object.
+    pub md5: String,
+    /// The time of the object that the digest belongs to, where Groma wrote it: RFC 3339.
+    pub written: Option<String>,
+}
+
+impl Digest {
+    /// Returns the digest of bytes that are written now.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self { md5: md5(bytes), written: OffsetDateTime::now_utc().format(&Rfc3339).ok() }
+    }
+}
+
+/// A stored state.
+pub(super) struct Object {
+    pub bytes: Vec<u8>,
+    /// The version in the terms of the store.
+    pub version: String,
+    /// The age of the object by the service's own clock.
+    pub age: Option<Duration>,
+    /// The time of the write.
+    pub modified: Option<OffsetDateTime>,
+    /// The note about journals in the metadata, where the store keeps one.
+    pub note: Option<String>,
+}
+
+/// The names of a state and its digest in messages.
+pub(super) struct DigestNames {
+    /// The service of the bucket: `S3`.
+    pub service: &'static str,
+    /// The location of the state.
+    pub location: String,
+    /// The table.
+    pub table: String,
+    /// The key of the digest in the table.
+    pub item: String,
+}
+
+/// A state whose digest is in a table.
+pub(super) trait DigestedState: Sync {
+    /// Reads the object; `None` if it does not exist.
+    fn read(&self) -> impl Future<Output = Result<Option<Object>, StoreError>> + Send;
+
+    /// Returns the recorded digest.
+    fn recorded(&self) -> impl Future<Output = Result<Option<Digest>, StoreError>> + Send;
+
+    /// Replaces a digest, unless another run has written one in the meantime.
+    fn replace(&self, old: &Digest, new: &Digest) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Whether this process holds the lock of the state. Only the holder replaces digests.
+    fn is_locked_here(&self) -> bool;
+
+    /// Returns the names for messages.
+    fn names(&self) -> DigestNames;
+}
+
+/// Reads a state and checks it against its digest.
+///
+/// # Errors
+/// The service fails, or the object is older than its digest or incomplete.
+pub(super) async fn read_checked(state: &impl DigestedState) -> Result<Option<Object>, StoreError> {
+    let mut pauses = PAUSES.into_iter();
+    loop {
+        let found = state.read().await?;
+        let recorded = state.recorded().await?;
+        let (Some(object), Some(recorded)) = (&found, &recorded) else {
+            // Without a digest there is nothing to check. A digest without an object may be that of a deleted state.
+            return Ok(found);
+        };
+        if recorded.md5 == md5(&object.bytes) {
+            return Ok(found);
+        }
+        let is_final = state.is_locked_here() || object.age.is_some_and(|age| age > WRITE_TIME);
+        if !is_final && let Some(pause) = pauses.next() {
+            tokio::time::sleep(pause).await;
+            continue;
+        }
+        replace_outlived(state, object, recorded).await?;
+        return Ok(found);
+    }
+}
+
+/// Replaces the digest of an object that is newer.
+async fn replace_outlived(state: &impl DigestedState, object: &Object, recorded: &Digest) -> Result<(), StoreError> {
+    let computed = md5(&object.bytes);
+    let names = state.names();
+    let unexpected = |reason: String, advice: String| StoreError::InvalidData {
+        location: names.location.clone(),
+        reason: format!("state data in {} does not have the expected content: {reason}", names.service),
+        advice,
+    };
+    if is_older(object, recorded) {
+        return Err(unexpected(
+            format!(
+                "it is older than the digest {} in the table {}, which was recorded for a later write; the digest of the object is \
+                 {computed}",
+                recorded.md5, names.table
+            ),
+            format!(
+                "If the object is the state to work with, record its digest: set the attribute Digest of the item {} in the table \
+                 {} to {computed}. If the bucket has versions, compare the newer ones first.",
+                names.item, names.table
+            ),
+        ));
+    }
+    if !object.bytes.is_empty() && serde_json::from_slice::<serde::de::IgnoredAny>(&object.bytes).is_err() {
+        return Err(unexpected(
+            format!("it is not a complete JSON document, and its digest is {computed} instead of {}", recorded.md5),
+            "Restore an earlier version of the object, if the bucket has versions.".to_owned(),
+        ));
+    }
+    if state.is_locked_here() {
+        let new = Digest { md5: computed, written: object.modified.and_then(|time| time.format(&Rfc3339).ok()) };
+        state.replace(recorded, &new).await?;
+    }
+    Ok(())
+}
+
+/// Returns the hexadecimal MD5 of bytes.
+pub(super) fn md5(bytes: &[u8]) -> String {
+    Md5::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether the object was written well before its digest. Clocks of machines differ by minutes at most, as requests with
+/// larger differences are refused.
+fn is_older(object: &Object, recorded: &Digest) -> bool {
+    const SKEW: Duration = Duration::from_secs(15 * 60);
+    let written = recorded.written.as_deref().and_then(|time| OffsetDateTime::parse(time, &Rfc3339).ok());
+    match (object.modified, written) {
+        (Some(modified), Some(written)) => modified + SKEW < written,
+        _ => false,
+    }
+}
