@@ -15,6 +15,7 @@ mod reconcile;
 mod remote;
 mod sealed;
 mod shared_journal;
+mod sharing;
 mod writing;
 
 pub use backup::{ERRORED_STATE, sealed_state, write_errored, write_errored_in_shared};
@@ -24,6 +25,11 @@ pub use open::{claim_backup, write_whole};
 pub use paths::{Backup, DamagedJournal, StatePaths};
 pub use remote::{Access, PersistIntervals, RemoteOptions, RemoteState, Replicating, StateObject};
 pub use sealed::read_sealed;
+pub use sharing::{
+    Claimed, LeaveReport, LocalShared, LoggedChange, OutdatedRecord, PlanRecords, PlanVersions, RecordDigests,
+    RecordName, RecoveredRun, SharedObject, SharedOptions, SharedRun, SharedRunEntry, SharedState, SharedWait,
+    SharingDocument, Versioned, disable_sharing, enable_sharing, sharing_document,
+};
 
 #[cfg(test)]
 mod tests;
