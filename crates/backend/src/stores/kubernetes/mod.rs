@@ -7,6 +7,7 @@ mod kubeconfig;
 mod lock;
 mod parts;
 mod schema;
+mod sharing;
 mod yaml;
 
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{Expected, HeldLock, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{Expected, HeldLock, LeaseStore, SharingStore, Snapshot, StateStore, StoreFuture, Version, Write};
 use api::{Api, Outcome, Resource};
 use cluster::Cluster;
 
@@ -246,6 +247,10 @@ impl StateStore for KubernetesStore {
     }
 
     fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
         Some(self)
     }
 }

@@ -7,6 +7,7 @@ mod lock;
 mod objects;
 mod schema;
 mod settings;
+mod sharing;
 mod table;
 
 use std::collections::BTreeMap;
@@ -21,7 +22,8 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, SharingStore, Snapshot, StateStore, StoreFuture,
+    Version, Write,
 };
 use errors::Subject;
 use lock::{LockFile, Locks, Target};
@@ -266,6 +268,10 @@ impl StateStore for S3Store {
     }
 
     fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
         Some(self)
     }
 }
