@@ -7,6 +7,7 @@ mod in_use;
 mod local;
 mod location;
 mod record;
+mod shared;
 mod workspace_name;
 
 use std::path::Path;
@@ -25,6 +26,7 @@ pub(super) use in_use::in_use;
 pub(super) use local::Local;
 pub(super) use location::{RemoteLocation, StateLocation, diagnostics};
 pub(super) use record::{Record, RecordFile};
+pub(super) use shared::{SharedHandle, SharedOpened, SharedUse};
 pub(super) use workspace_name::{active_workspace, valid_workspace};
 
 use super::context::Context;
