@@ -41,7 +41,7 @@ impl RemoteBackend {
         if self.store().sharing().is_none() {
             let advice = format!(
                 "The backend {:?} cannot replace a document only if it is unchanged, or cannot keep one beside the state. Sharing works \
-                 with the backends azurerm, gcs, inmem, kubernetes, local, pg and s3.",
+                 with the backends azurerm, consul, gcs, inmem, kubernetes, local, pg and s3.",
                 self.ty().name
             );
             return Err(unsupported(advice));
@@ -164,10 +164,8 @@ impl RemoteShared {
     }
 
     fn pause(&self) {
-        let mut bytes = [0; 1];
-        // Without randomness from the system, the latencies still tell the runs apart.
-        let _ = getrandom::fill(&mut bytes);
-        self.backend.clock().sleep(Duration::from_millis(20 + u64::from(bytes[0])));
+        let clock = self.backend.clock();
+        clock.sleep(Duration::from_millis(20 + clock.random() % 256));
     }
 
     /// Releases the lock, if it is still the one with this identifier: another run that has joined has replaced it.
@@ -278,5 +276,9 @@ impl SharedObject for RemoteShared {
 
     fn sleep(&self, pause: Duration) {
         self.backend.clock().sleep(pause);
+    }
+
+    fn random(&self) -> u64 {
+        self.backend.clock().random()
     }
 }

@@ -9,6 +9,7 @@ mod lost_machines;
 mod migration;
 mod postgres;
 mod s3;
+mod sharing;
 mod web;
 
 use std::io::Write;

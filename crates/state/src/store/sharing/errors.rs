@@ -1,6 +1,6 @@
 //! Errors of shared states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::{ClaimConflict, LoggedChange, SharingDocument};
 use super::record::RecordName;
@@ -55,6 +55,30 @@ pub(super) fn taken_over(location: &str, holder: Option<&str>) -> StateError {
         format!(
             "The run of this process in the shared state {location} was not renewed in time. {holder}, with all results in its journal. \
              Nothing more is written. Run the command again to see the remaining changes."
+        ),
+    )
+}
+
+/// Returns the error about the ordinary lock that another program has taken; `problem` names it.
+pub(super) fn lock_lost(location: &str, problem: &StateError) -> StateError {
+    StateError::new(
+        StateErrorKind::Changed,
+        "The state lock was lost",
+        format!(
+            "Another program has taken the lock of {location}, which shared runs hold together. It knows nothing of their claims, so              nothing more is written. The journal has all results, and the next run merges them.\n\n{}",
+            problem.detail
+        ),
+    )
+}
+
+/// Returns the error about claimed records that another program has changed.
+pub(super) fn overwritten(location: &str, records: &BTreeSet<RecordName>) -> StateError {
+    StateError::new(
+        StateErrorKind::Changed,
+        "The state was changed by another run",
+        format!(
+            "A program that does not know the claims of shared runs has changed {} in {location} while this run changed them. Nothing was              overwritten. The journal has all results, and the next run merges them.",
+            listed(records.iter())
         ),
     )
 }

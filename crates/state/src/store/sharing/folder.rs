@@ -48,6 +48,16 @@ impl RunFolder {
         lock.exists() && !is_locked(&lock)
     }
 
+    /// Returns the runs whose folders are on this machine and whose processes have ended.
+    pub fn left(runs: &Path) -> Vec<String> {
+        let entries = fs::read_dir(runs).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut left: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".run")?.to_owned())).collect();
+        left.retain(|run| Self::has_ended(runs, run));
+        left.sort();
+        left
+    }
+
     /// Removes the folder of a run that was left.
     pub fn remove(self) {
         // Removes nothing but empty folders: a journal in it stays.

@@ -12,6 +12,7 @@ use super::run::runs_folder;
 use crate::content::{Content, is_unfinished, replace_content};
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::SegmentStore;
+use crate::random::random_bits;
 use crate::store::lock::{LockInfo, held_by_other};
 use crate::store::open::{is_at, make_private, open_private, read_if_there, try_lock, try_lock_shared, write_whole};
 use crate::store::paths::{StatePaths, behind_links, hidden};
@@ -200,5 +201,9 @@ impl SharedObject for LocalShared {
 
     fn sleep(&self, pause: Duration) {
         thread::sleep(pause);
+    }
+
+    fn random(&self) -> u64 {
+        random_bits()
     }
 }

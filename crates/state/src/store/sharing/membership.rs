@@ -7,11 +7,10 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::document::{ClaimConflict, Entering, LoggedChange, SharingDocument};
-use super::errors::{claimed_by_others, no_longer_shared, taken_over, unreadable_document};
-use super::object::{SharedObject, SharedWait, Versioned, waiting_pauses};
+use super::errors::{claimed_by_others, lock_lost, no_longer_shared, taken_over, unreadable_document};
+use super::object::{SharedObject, SharedWait, Versioned, contention_pause, waiting_pauses};
 use super::record::RecordName;
 use crate::error::{StateError, StateErrorKind};
-use crate::random::random_bits;
 use crate::store::lock::{LockInfo, LockRequest, rfc3339};
 
 /// The interval between renewals.
@@ -21,8 +20,8 @@ const RENEWAL: Duration = Duration::from_secs(20);
 const ATTEMPTS: u32 = 400;
 
 /// Returns a new identifier of a run or a process.
-pub(super) fn new_identifier() -> String {
-    format!("{:016x}", random_bits())
+pub(super) fn new_identifier(object: &dyn SharedObject) -> String {
+    format!("{:016x}", object.random())
 }
 
 /// A run of this process in the document of a shared state.
@@ -48,7 +47,8 @@ type LossNotice = Box<dyn FnOnce(&StateError) + Send>;
 impl Membership {
     /// Returns a membership in `run`, which is not entered yet.
     pub fn new(object: Arc<dyn SharedObject>, run: String, request: &LockRequest) -> Self {
-        Self { object, run, process: new_identifier(), request: request.clone(), status: Mutex::default() }
+        let process = new_identifier(&*object);
+        Self { object, run, process, request: request.clone(), status: Mutex::default() }
     }
 
     fn entering(&self) -> Entering<'_> {
@@ -98,7 +98,7 @@ impl Membership {
 
     fn lock_info(&self) -> LockInfo {
         LockInfo {
-            id: new_identifier(),
+            id: new_identifier(&*self.object),
             operation: self.request.operation.clone(),
             who: self.request.who.clone(),
             version: self.request.version.clone(),
@@ -135,7 +135,10 @@ impl Membership {
         let document = read(&*self.object)?.map(|(document, _)| document).unwrap_or_default();
         match document.own(&self.run, &self.process) {
             Some(_) => Ok(document),
-            None => Err(self.lose(document.runs.get(&self.run).map(|entry| &*entry.who))),
+            None => {
+                let holder = document.runs.get(&self.run).map(|entry| &*entry.who);
+                Err(self.lose(taken_over(&self.object.location(), holder)))
+            }
         }
     }
 
@@ -148,13 +151,12 @@ impl Membership {
             let is_own = document.renew(&self.run, &self.process, self.object.now());
             Ok(if is_own { Ok(()) } else { Err(document.runs.get(&self.run).map(|entry| entry.who.clone())) })
         })?;
-        renewed.map_err(|holder| self.lose(holder.as_deref()))?;
-        // A lock that somebody has released by force is taken again. If another program holds it now, writes are still conditional
-        // on versions and merged by record.
-        match self.object.hold_lock(&self.lock_info()) {
-            Err(problem) if problem.kind != StateErrorKind::Locked => Err(problem),
-            _ => Ok(()),
-        }
+        renewed.map_err(|holder| self.lose(taken_over(&self.object.location(), holder.as_deref())))?;
+        // A lock that somebody has released by force is taken again. A program that has taken it since knows nothing of claims.
+        self.object.hold_lock(&self.lock_info()).map_err(|problem| match problem.kind {
+            StateErrorKind::Locked => self.lose(lock_lost(&self.object.location(), &problem)),
+            _ => problem,
+        })
     }
 
     /// Has `notify` called when the run is found lost, or at once if it is.
@@ -166,8 +168,7 @@ impl Membership {
         }
     }
 
-    fn lose(&self, holder: Option<&str>) -> StateError {
-        let problem = taken_over(&self.object.location(), holder);
+    fn lose(&self, problem: StateError) -> StateError {
         let notify = {
             let mut status = self.status();
             status.loss.get_or_insert_with(|| problem.clone());
@@ -244,9 +245,8 @@ pub(super) fn update<T>(
         }
         match object.write_document(&bytes, expected.as_ref().map(|found| &*found.version)) {
             Ok(()) => return Ok(result),
-            // Different pauses, so that runs that have met once do not meet again.
             Err(problem) if problem.kind == StateErrorKind::Changed && attempt < ATTEMPTS => {
-                object.sleep(Duration::from_millis(5 + random_bits() % (20 << attempt.min(4))));
+                object.sleep(contention_pause(object, attempt));
             }
             Err(problem) => return Err(problem),
         }

@@ -18,7 +18,17 @@ pub(super) enum Claimant {
     Nobody,
 }
 
-/// Merges the difference between `base` and `ours` into `theirs`. Returns the records of `theirs` that it changed.
+/// The result of merging.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct MergedRecords {
+    /// The records of the stored state that were changed.
+    pub changed: BTreeSet<RecordName>,
+    /// The claimed records that somebody has changed in spite of the claim, and that stay as they are: a program that does not
+    /// know the claims, after the lock was released by force.
+    pub conflicts: BTreeSet<RecordName>,
+}
+
+/// Merges the difference between `base` and `ours` into `theirs`.
 ///
 /// Claimed records replace those of `theirs`. A record without a claim was only refreshed: it is taken over if nobody has changed
 /// it since `base`, and nobody is about to.
@@ -27,8 +37,8 @@ pub(super) fn merge(
     ours: &State,
     theirs: &mut State,
     claimant: impl Fn(&RecordName) -> Claimant,
-) -> BTreeSet<RecordName> {
-    let mut changed = BTreeSet::new();
+) -> MergedRecords {
+    let mut merged = MergedRecords::default();
     let addresses: BTreeSet<ResourceInstance> = base.iter().chain(ours.iter()).map(|view| view.address()).collect();
     for address in addresses {
         let (before, after) = (base.get(&address), ours.get(&address));
@@ -36,18 +46,28 @@ pub(super) fn merge(
             continue;
         }
         let name = RecordName::instance(&address);
-        let is_taken = match claimant(&name) {
-            Claimant::Own => true,
-            Claimant::Other => false,
-            Claimant::Nobody => is_same_instance(before, theirs.get(&address)),
-        };
-        if is_taken && replace_instance(ours, theirs, &address) {
-            changed.insert(name);
+        let found = theirs.get(&address);
+        match (is_same_instance(before, found), claimant(&name)) {
+            (true, Claimant::Own | Claimant::Nobody) => {
+                if replace_instance(ours, theirs, &address) {
+                    merged.changed.insert(name);
+                }
+            }
+            (false, Claimant::Own) if !is_same_instance(after, found) => drop(merged.conflicts.insert(name)),
+            (_, Claimant::Own | Claimant::Other | Claimant::Nobody) => {}
         }
     }
-    merge_outputs(base, ours, theirs, &claimant, &mut changed);
+    merge_outputs(base, ours, theirs, &claimant, &mut merged.changed);
     theirs.check_results = merged_checks(base, ours, theirs);
-    changed
+    merged
+}
+
+/// Makes `base` have the records that were merged from `ours`, so that the next merge finds them unchanged.
+pub(super) fn adopt(base: &mut State, ours: &State, changed: &BTreeSet<RecordName>) {
+    let addresses: BTreeSet<ResourceInstance> = base.iter().chain(ours.iter()).map(|view| view.address()).collect();
+    for address in addresses.iter().filter(|address| changed.contains(&RecordName::instance(address))) {
+        replace_instance(ours, base, address);
+    }
 }
 
 fn has_same_provider(one: &State, other: &State, address: &ResourceInstance) -> bool {
@@ -207,12 +227,13 @@ mod tests {
         let mut theirs =
             state(&[("cloud_it.a", "1"), ("cloud_it.b", "3"), ("cloud_it.c", "1")], &[("x", "1"), ("z", "3")]);
         let own = ["cloud_it.a", "cloud_it.c", "cloud_it.new", "output x"];
-        let changed = merge(&base, &ours, &mut theirs, owning(&own, &["cloud_it.b"]));
-        assert_eq!(changed.iter().map(ToString::to_string).collect::<Vec<_>>(), own);
+        let merged = merge(&base, &ours, &mut theirs, owning(&own, &["cloud_it.b"]));
+        assert_eq!(merged.changed.iter().map(ToString::to_string).collect::<Vec<_>>(), own);
         assert_eq!(objects(&theirs), pairs(&[("cloud_it.a", "2"), ("cloud_it.b", "3"), ("cloud_it.new", "2")]));
         let outputs: Vec<_> = theirs.outputs.iter().map(|(name, output)| (&**name, output.value.as_str())).collect();
         assert_eq!(outputs, [("x", Some("2")), ("z", Some("3"))]);
-        assert!(merge(&base, &ours, &mut theirs, owning(&own, &[])).is_empty(), "merging again changes nothing");
+        let again = merge(&base, &ours, &mut theirs, owning(&own, &[]));
+        assert_eq!(again, MergedRecords::default(), "merging again changes nothing");
     }
 
     #[test]
@@ -222,6 +243,29 @@ mod tests {
         let mut theirs = state(&[("cloud_it.a", "1"), ("cloud_it.b", "3"), ("cloud_it.c", "1")], &[]);
         merge(&base, &refreshed, &mut theirs, owning(&[], &["cloud_it.c"]));
         assert_eq!(objects(&theirs), pairs(&[("cloud_it.a", "2"), ("cloud_it.b", "3"), ("cloud_it.c", "1")]));
+    }
+
+    #[test]
+    fn a_claimed_record_that_somebody_else_has_changed_is_a_conflict() {
+        let base = state(&[("cloud_it.a", "1"), ("cloud_it.b", "1")], &[]);
+        let ours = state(&[("cloud_it.a", "2"), ("cloud_it.b", "2")], &[]);
+        let mut theirs = state(&[("cloud_it.a", "3"), ("cloud_it.b", "1")], &[]);
+        let merged = merge(&base, &ours, &mut theirs, owning(&["cloud_it.a", "cloud_it.b"], &[]));
+        assert_eq!(merged.conflicts.iter().map(ToString::to_string).collect::<Vec<_>>(), ["cloud_it.a"]);
+        assert_eq!(objects(&theirs), pairs(&[("cloud_it.a", "3"), ("cloud_it.b", "2")]));
+    }
+
+    #[test]
+    fn a_run_may_merge_a_record_again_and_again() {
+        let mut base = state(&[("cloud_it.a", "1")], &[]);
+        let mut theirs = state(&[("cloud_it.a", "1"), ("cloud_it.b", "1")], &[]);
+        for id in ["2", "3", "4"] {
+            let ours = state(&[("cloud_it.a", id)], &[]);
+            let merged = merge(&base, &ours, &mut theirs, owning(&["cloud_it.a"], &[]));
+            assert!(merged.conflicts.is_empty() && merged.changed.len() == 1);
+            adopt(&mut base, &ours, &merged.changed);
+        }
+        assert_eq!(objects(&theirs), pairs(&[("cloud_it.a", "4"), ("cloud_it.b", "1")]));
     }
 
     #[test]

@@ -3,18 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use super::membership::Membership;
-use super::merge::{Claimant, merge};
-use super::object::Versioned;
+use super::errors::overwritten;
+use super::merge::{Claimant, MergedRecords, adopt, merge};
+use super::object::{Versioned, contention_pause};
 use super::record::RecordName;
 use super::segments::{RunOrigin, RunSegments};
 use crate::error::{StateError, StateErrorKind};
 use crate::file;
 use crate::journal::SegmentStore;
 use crate::model::State;
-use crate::random::random_bits;
 use crate::store::paths::StatePaths;
 use crate::store::remote::StateObject;
 use crate::store::sealed::{clear, sealed};
@@ -103,7 +102,11 @@ impl MergingObject {
         };
         let mut theirs = parse(&self.paths, &object.location(), &progress.stored.bytes)?;
         let checks = theirs.check_results.clone();
-        let changed = merge(&progress.base, ours, &mut theirs, claimant);
+        let MergedRecords { changed, conflicts } = merge(&progress.base, ours, &mut theirs, claimant);
+        // The journal keeps the results, and the next run sorts out which objects exist.
+        if !conflicts.is_empty() {
+            return Err(overwritten(&object.location(), &conflicts));
+        }
         if changed.is_empty() && checks == theirs.check_results {
             progress.merged.serial = theirs.serial;
             return Ok(Attempt::Done);
@@ -114,6 +117,7 @@ impl MergingObject {
         match object.write_state(&bytes, &progress.stored.version) {
             Ok(version) => {
                 progress.stored = Versioned { bytes, version };
+                adopt(&mut progress.base, ours, &changed);
                 progress.merged.records.extend(changed);
                 progress.merged.serial = theirs.serial;
                 Ok(Attempt::Done)
@@ -142,8 +146,7 @@ impl StateObject for MergingObject {
             if let Attempt::Done = self.attempt(&ours, &mut progress)? {
                 return Ok(());
             }
-            // Different pauses, so that runs that have met once do not meet again.
-            self.membership.object.sleep(Duration::from_millis(5 + random_bits() % (20 << attempt.min(4))));
+            self.membership.object.sleep(contention_pause(&*self.membership.object, attempt));
             progress.stored = self.read_again()?;
         }
         Err(StateError::new(

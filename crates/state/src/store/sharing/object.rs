@@ -73,6 +73,9 @@ pub trait SharedObject: Send + Sync {
 
     /// Blocks the thread.
     fn sleep(&self, pause: Duration);
+
+    /// Returns a random number.
+    fn random(&self) -> u64;
 }
 
 /// Decides how long a run waits for claims and for the ordinary lock.
@@ -81,6 +84,12 @@ pub struct SharedWait<'a> {
     pub timeout: Duration,
     /// Whether to go on waiting.
     pub keep_waiting: &'a dyn Fn() -> bool,
+}
+
+/// Returns the pause before a document or a state is replaced again, because another run was faster: a random one, so that runs that
+/// have met once do not meet again.
+pub(super) fn contention_pause(object: &dyn SharedObject, attempt: u32) -> Duration {
+    Duration::from_millis(5 + object.random() % (20 << attempt.min(4)))
 }
 
 /// Returns the pauses between attempts to get something that another run holds.

@@ -1,5 +1,6 @@
 //! Shared runs: they claim the records that they change, and merge their results into the state.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -115,6 +116,25 @@ impl SharedState {
         Ok(ended.map(|(run, entry)| (run, entry.process, entry.who)).collect())
     }
 
+    /// Takes in the journals of runs on this machine that another machine has taken over meanwhile: it had only the part of them that
+    /// was in the store.
+    fn take_in_leftovers(&self, request: &LockRequest, wait: &SharedWait<'_>) -> Result<(), StateError> {
+        let left = RunFolder::left(&self.options.runs);
+        if left.is_empty() {
+            return Ok(());
+        }
+        let known = read(&*self.object)?.map(|(document, _)| document.runs).unwrap_or_default();
+        for run in left.into_iter().filter(|run| !known.contains_key(run)) {
+            let Ok(folder) = RunFolder::enter(&self.options.runs, &run) else { continue };
+            let membership = Arc::new(Membership::new(Arc::clone(&self.object), run, request));
+            let entered = Entered { membership, folder, origin: RunOrigin::Ended };
+            entered.membership.claim(&BTreeSet::new(), wait)?;
+            let (mut run, _) = self.resume(entered, wait)?;
+            run.leave();
+        }
+        Ok(())
+    }
+
     /// Takes over the runs of processes that have ended, and writes the results in their journals. Returns the first run with calls
     /// whose results are not known: only a plan can ask for them. `warn` gets the warnings about recovered results.
     ///
@@ -126,6 +146,7 @@ impl SharedState {
         wait: &SharedWait<'_>,
         warn: &mut dyn FnMut(groma_diagnostics::Diagnostics),
     ) -> Result<Option<RecoveredRun>, StateError> {
+        self.take_in_leftovers(request, wait)?;
         for (run, process, _) in self.ended()? {
             let Some((mut run, mut opened)) = self.take_over(&run, &process, request, wait)? else { continue };
             warn(std::mem::take(&mut opened.warnings));
@@ -153,14 +174,18 @@ impl SharedState {
         if !membership.take_over(process)? {
             return Ok(None);
         }
-        let entered = Entered { membership: Arc::new(membership), folder, origin: RunOrigin::Ended };
+        self.resume(Entered { membership: Arc::new(membership), folder, origin: RunOrigin::Ended }, wait).map(Some)
+    }
+
+    /// Goes on with an entered run of an ended process: writes the results in its journal.
+    fn resume(&self, entered: Entered, wait: &SharedWait<'_>) -> Result<(SharedRun, Opened), StateError> {
         let opened = entered
             .membership
             .hold_lock(wait)
             .and_then(|()| self.fence())
             .and_then(|stored| self.open(&entered, stored));
         match opened {
-            Ok((state, merging, opened)) => Ok(Some((SharedRun::new(self, entered, state, merging), opened))),
+            Ok((state, merging, opened)) => Ok((SharedRun::new(self, entered, state, merging), opened)),
             Err(problem) => {
                 // The results stay for a later attempt.
                 let _ = entered.membership.abandon();
@@ -196,7 +221,7 @@ impl SharedState {
         request: &LockRequest,
         wait: &SharedWait<'_>,
     ) -> Result<Claimed, StateError> {
-        let run = new_identifier();
+        let run = new_identifier(&*self.object);
         let folder = RunFolder::enter(&self.options.runs, &run)?;
         let membership = Arc::new(Membership::new(Arc::clone(&self.object), run, request));
         let entered = Entered { membership, folder, origin: RunOrigin::Own };
