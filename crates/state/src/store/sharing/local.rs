@@ -100,6 +100,23 @@ impl LocalShared {
     }
 }
 
+/// Returns the content of a state file that a killed shared run has left unfinished; `None` for any other content.
+///
+/// # Errors
+/// The copy of the content cannot be read.
+pub(in crate::store) fn whole_commit(paths: &StatePaths, found: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+    match is_unfinished(found) {
+        true => read_if_there(&LocalShared::new(paths.clone()).commit()),
+        false => Ok(None),
+    }
+}
+
+/// Removes the copy of a content that a killed shared run was about to write.
+pub(in crate::store) fn forget_commit(paths: &StatePaths) {
+    // There is hardly ever one.
+    let _ = fs::remove_file(LocalShared::new(paths.clone()).commit());
+}
+
 fn version(bytes: &[u8]) -> String {
     let Content { length, checksum } = Content::of(bytes);
     format!("{length}-{checksum:08x}")

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::membership::Membership;
 use super::errors::overwritten;
+use super::membership::Membership;
 use super::merge::{Claimant, MergedRecords, adopt, merge};
 use super::object::{Versioned, contention_pause};
 use super::record::RecordName;

@@ -19,6 +19,7 @@ mod segments;
 pub use document::{LoggedChange, SharedRunEntry, SharingDocument};
 pub use errors::OutdatedRecord;
 pub use local::LocalShared;
+pub(super) use local::{forget_commit, whole_commit};
 pub use object::{SharedObject, SharedWait, Versioned};
 pub use record::{PlanRecords, PlanVersions, RecordDigests, RecordName};
 pub use run::{

@@ -313,6 +313,10 @@ fn state_that_a_killed_process_was_writing_is_completed() {
     let whole = std::fs::read(&file).unwrap();
     std::fs::write(Path::new(place.folder.path()).join(".terraform.tfstate.groma-commit"), &whole).unwrap();
     std::fs::write(&file, [b"#", &whole[1..40]].concat()).unwrap();
+    // A command that does not share the state completes it, too.
+    place.lock_alone().unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), whole);
+    std::fs::write(&file, [b"#", &whole[1..40]].concat()).unwrap();
     assert_eq!(place.objects(), pairs(&[("cloud_it.a", "1")]));
     assert_eq!(std::fs::read(&file).unwrap(), whole);
 }
