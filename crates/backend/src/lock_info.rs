@@ -9,7 +9,7 @@ use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339}
 /// Creates the info of a new lock: a fresh ID and the current time. The store sets the path.
 pub fn new_lock(request: &LockRequest) -> LockInfo {
     LockInfo {
-        id: lock_id(),
+        id: new_lock_id(),
         operation: request.operation.clone(),
         info: request.info.clone(),
         who: request.who.clone(),
@@ -20,8 +20,9 @@ pub fn new_lock(request: &LockRequest) -> LockInfo {
     }
 }
 
-/// Returns 16 random bytes as 8-4-4-4-12 hexadecimal digits, without the version bits of a UUID, like Terraform and OpenTofu.
-fn lock_id() -> String {
+/// Returns the identifier of a new lock: 16 random bytes as 8-4-4-4-12 hexadecimal digits, without the version bits of a UUID, like
+/// Terraform and OpenTofu.
+pub(crate) fn new_lock_id() -> String {
     let hex = format!("{:016x}{:016x}", random_bits(), random_bits());
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn lock_ids_have_the_form_of_the_peers_and_differ() {
-        let (one, other) = (lock_id(), lock_id());
+        let (one, other) = (new_lock_id(), new_lock_id());
         assert_ne!(one, other);
         let lengths: Vec<usize> = one.split('-').map(str::len).collect();
         assert_eq!(lengths, [8, 4, 4, 4, 12]);

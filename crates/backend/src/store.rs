@@ -77,6 +77,11 @@ pub trait StateStore: Send + Sync {
     fn journals(&self) -> Option<&dyn JournalStore> {
         None
     }
+
+    /// Returns the documents of states that runs share; `None` if the store cannot replace one under a condition.
+    fn sharing(&self) -> Option<&dyn SharingStore> {
+        None
+    }
 }
 
 /// Locks whose records can be replaced under a condition: so a run renews its deadline, and takes over a lock that has
@@ -92,6 +97,41 @@ pub trait LeaseStore: Send + Sync {
         stored: &'a HeldLock,
         info: &'a LockInfo,
     ) -> StoreFuture<'a, HeldLock>;
+}
+
+/// The documents beside shared states: one for each workspace, which lists the runs of the state. Terraform and OpenTofu ignore it.
+pub trait SharingStore: Send + Sync {
+    /// Reads the document of a workspace; `None` without one.
+    fn read_sharing<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>>;
+
+    /// Replaces the document of a workspace under the condition of the write, and returns the new version.
+    ///
+    /// Returns [`StoreError::Conflict`] if another version is stored.
+    fn write_sharing<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version>;
+
+    /// Returns the locks that several sessions can hold at once; `None` if runs hold one lock record together, which each of them
+    /// renews through [`StateStore::leases`].
+    fn shared_locks(&self) -> Option<&dyn SharedLockStore> {
+        None
+    }
+}
+
+/// Locks that any number of shared runs hold at once, and that exclude the lock of all other programs.
+pub trait SharedLockStore: Send + Sync {
+    /// Takes the lock in one attempt, or renews it if this process holds it already.
+    fn lock_shared<'a>(&'a self, workspace: &'a str, info: &'a LockInfo) -> StoreFuture<'a, HeldLock>;
+
+    /// Ends the part of this process in the lock, which the others keep.
+    fn unlock_shared<'a>(&'a self, workspace: &'a str, held: &'a HeldLock, leaving: Leaving) -> StoreFuture<'a, ()>;
+}
+
+/// The runs that hold a shared lock after this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaving {
+    /// Other runs go on.
+    Others,
+    /// There are none.
+    Last,
 }
 
 /// Journals beside the states of a store, in segments that are created once and never changed.
@@ -126,6 +166,11 @@ pub trait JournalStore: Send + Sync {
     fn longest_segment(&self) -> usize {
         4 << 20
     }
+}
+
+/// The name of a state's sharing document, beside its object.
+pub(crate) fn sharing_object(object: &str) -> String {
+    format!("{object}.groma-sharing")
 }
 
 /// The workspaces that a store can have.

@@ -23,6 +23,7 @@ mod moves;
 mod operation_graph;
 mod options;
 mod ordering;
+mod plan_records;
 mod planning;
 mod prepared;
 mod provider_blocks;

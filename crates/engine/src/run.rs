@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_plan::{Plan, SavedPlan};
-use groma_state::State;
+use groma_state::{PlanRecords, State};
 use indexmap::IndexMap;
 
 use crate::applying::{self, AppliedRun, Done};
@@ -13,6 +13,7 @@ use crate::config_graph::{ConfigGraph, KnownFunctions};
 use crate::hooks::Searched;
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
+use crate::plan_records::plan_records;
 use crate::planning::{self, Spent};
 use crate::prepared::{self, Prepared};
 use crate::providers::Providers;
@@ -164,6 +165,13 @@ impl Run {
         self.spent.extend(spent);
         diagnostics.append(problems);
         (searched, diagnostics)
+    }
+
+    /// Returns the records of the state that carrying a plan out changes and depends on: none if the configuration cannot be prepared,
+    /// which applying the plan reports.
+    pub fn records_of(&mut self, plan: &Plan) -> PlanRecords {
+        let (prepared, _) = self.prepare();
+        prepared.map(|prepared| plan_records(&prepared.graph, plan)).unwrap_or_default()
     }
 
     /// Serializes a plan. The state is a separate member of the plan file.

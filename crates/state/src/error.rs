@@ -45,6 +45,12 @@ impl StateError {
         Self { kind, summary: summary.into(), detail: detail.into() }
     }
 
+    /// The failure of changing a shared state without a run that claims the records.
+    pub fn unclaimed(location: &str) -> Self {
+        let detail = format!("No run of this process claims records of {location}. Nothing was changed.");
+        Self::new(StateErrorKind::Unsupported, "Shared state not claimed", detail)
+    }
+
     /// The failure of a remote store, whose `kind` callers act on.
     pub fn of_store(kind: StateErrorKind, summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(kind, summary, detail)

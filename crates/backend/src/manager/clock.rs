@@ -9,6 +9,9 @@ pub(super) trait Clock: Send + Sync {
 
     /// Blocks the thread.
     fn sleep(&self, pause: Duration);
+
+    /// Returns a random number.
+    fn random(&self) -> u64;
 }
 
 /// The clock of the system.
@@ -21,5 +24,14 @@ impl Clock for SystemClock {
 
     fn sleep(&self, pause: Duration) {
         std::thread::sleep(pause);
+    }
+
+    fn random(&self) -> u64 {
+        let mut bytes = [0; 8];
+        // Without randomness from the system, the time still tells runs apart.
+        match getrandom::fill(&mut bytes) {
+            Ok(()) => u64::from_le_bytes(bytes),
+            Err(_) => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as u64,
+        }
     }
 }

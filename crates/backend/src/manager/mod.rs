@@ -12,6 +12,7 @@ mod open;
 mod retry;
 mod runtime;
 mod segments;
+mod shared;
 
 pub use backend::{ConnectError, RemoteBackend};
 pub use guard::{LockGuard, ReleaseReport, Waiting};

@@ -139,7 +139,7 @@ impl RemoteBackend {
 
     /// Returns the file that the journal of a workspace belongs to. The location of the state is part of the name, so that
     /// a journal is never taken for that of another state.
-    fn journal_file(&self, journals: &Path, workspace: &str) -> PathBuf {
+    pub(super) fn journal_file(&self, journals: &Path, workspace: &str) -> PathBuf {
         let identity = crc32fast::hash(self.location(workspace).as_bytes());
         journals.join(format!("{}-{identity:08x}", self.ty().name)).join("terraform.tfstate")
     }

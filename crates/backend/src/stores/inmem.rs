@@ -11,8 +11,8 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::{Argument, BackendSchema, Settings};
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, SegmentCreated, Snapshot, StateStore, StoreFuture,
-    Version, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, SegmentCreated, SharingStore, Snapshot,
+    StateStore, StoreFuture, Version, Write,
 };
 
 pub(crate) const TYPE: BackendType = BackendType { name: "inmem", schema, open };
@@ -32,6 +32,8 @@ struct Workspace {
     writes: u64,
     lock: Option<LockInfo>,
     segments: BTreeMap<String, Vec<u8>>,
+    /// The sharing document, and the number of its writes.
+    sharing: Option<(Vec<u8>, u64)>,
 }
 
 impl Workspace {
@@ -133,6 +135,35 @@ impl StateStore for InMemory {
 
     fn journals(&self) -> Option<&dyn JournalStore> {
         Some(self)
+    }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
+        Some(self)
+    }
+}
+
+impl SharingStore for InMemory {
+    fn read_sharing<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
+        let found = workspaces().get(workspace).and_then(|found| found.sharing.clone());
+        ready(Ok(found.map(|(bytes, writes)| Snapshot { bytes, version: Version(writes.to_string()) })))
+    }
+
+    fn write_sharing<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {
+        let mut workspaces = workspaces();
+        let sharing = &mut workspaces.entry(workspace.to_owned()).or_default().sharing;
+        let writes = sharing.as_ref().map(|(_, writes)| *writes);
+        let found = writes.map(|writes| Version(writes.to_string()));
+        let is_expected = match &write.expected {
+            Expected::Any => true,
+            Expected::Absent => found.is_none(),
+            Expected::Version(version) => found.as_ref() == Some(version),
+        };
+        if !is_expected {
+            return ready(Err(StoreError::Conflict { location: self.location(workspace), found }));
+        }
+        let next = writes.unwrap_or_default() + 1;
+        *sharing = Some((write.bytes.to_vec(), next));
+        ready(Ok(Version(next.to_string())))
     }
 }
 

@@ -24,6 +24,9 @@ pub enum State {
     ReplaceProvider(StateReplaceProvider),
     /// Remove items from the state without destroying the real objects
     Rm(StateRm),
+    /// Let runs that change different objects of the state work at the same time
+    #[command(subcommand)]
+    Sharing(StateSharing),
     /// Show a resource instance in the state
     Show(StateShow),
 }
@@ -35,6 +38,10 @@ impl State {
             Self::Identities(arguments) => Some(&arguments.list.common.variables),
             Self::List(arguments) => Some(&arguments.common.variables),
             Self::Show(arguments) => Some(&arguments.common.variables),
+            Self::Sharing(StateSharing::Show(arguments)) => Some(&arguments.common.variables),
+            Self::Sharing(StateSharing::Enable(arguments) | StateSharing::Disable(arguments)) => {
+                Some(&arguments.access.common.variables)
+            }
             Self::Mv(arguments) => Some(&arguments.change.access.common.variables),
             Self::Rm(arguments) => Some(&arguments.change.access.common.variables),
             Self::ReplaceProvider(arguments) => Some(&arguments.change.access.common.variables),
@@ -65,6 +72,30 @@ pub struct StateList {
 pub struct StateIdentities {
     #[command(flatten)]
     pub list: StateList,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum StateSharing {
+    /// Share the state: runs claim the objects that they change
+    Enable(StateSharingChange),
+    /// Give the state back to one run at a time
+    Disable(StateSharingChange),
+    /// Show whether the state is shared, its runs, and their latest changes
+    Show(StateSharingShow),
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct StateSharingChange {
+    #[command(flatten)]
+    pub json: JsonMessages,
+    #[command(flatten)]
+    pub access: StateAccess,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct StateSharingShow {
+    #[command(flatten)]
+    pub common: Common,
 }
 
 #[derive(Args, Clone, Debug)]

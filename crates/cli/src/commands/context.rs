@@ -139,6 +139,11 @@ impl Context {
         }
     }
 
+    /// Returns the errors about locks that the end of the command shows.
+    pub fn unreleased(&self) -> Arc<Mutex<Diagnostics>> {
+        Arc::clone(&self.unreleased)
+    }
+
     /// Returns the receiver of errors about locks that cannot be released. The end of the command shows them.
     pub fn release_report(&self) -> ReleaseReport {
         // The closure outlives this borrow, so it owns what it needs.

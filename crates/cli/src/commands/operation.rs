@@ -9,7 +9,7 @@ use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOption
 use groma_provider::TERRAFORM_VERSION;
 use groma_state::{Begin, DamagedJournal, Locking, Opened, State};
 
-use super::backend::{StateHandle, StateLocation, host, unless_off};
+use super::backend::{SharedHandle, SharedOpened, SharedUse, StateHandle, StateLocation, host, unless_off};
 use super::context::{Context, ProgressDisplay};
 use super::encryption;
 use super::outcome::fail;
@@ -155,6 +155,23 @@ fn open_unlocked(context: &Context, location: StateLocation) -> Result<Opened, D
     location.open(context, &Locking::Off, None).map(|(_, opened)| opened)
 }
 
+/// Opens the state for a plan or an apply: a shared one without its lock, any other one as [`open_for_changes`] does.
+pub(super) fn open_for_planning(
+    context: &mut Context,
+    location: StateLocation,
+    locking: &Locking,
+    usage: SharedUse,
+) -> Result<OpenState, Diagnostics> {
+    let cancellation = context.interrupts()?.cancellation().clone();
+    let location = location.with_damaged_journal(context.settings.damaged_journal());
+    match SharedHandle::open(context, &location, locking, &cancellation, usage)? {
+        Some(SharedOpened { handle, state, in_flight }) => {
+            Ok(OpenState { store: StateHandle::Shared(Box::new(handle)), state, in_flight })
+        }
+        None => open_for_changes(context, location, locking),
+    }
+}
+
 /// Opens the state for an apply, which recovers the operations of an interrupted run.
 pub(super) fn open_for_changes(
     context: &mut Context,
@@ -171,7 +188,7 @@ pub(super) fn open_for_changes(
 }
 
 /// Warns about operations of an interrupted run whose results are unknown.
-fn in_flight_warning(in_flight: &[Begin]) -> Diagnostics {
+pub(super) fn in_flight_warning(in_flight: &[Begin]) -> Diagnostics {
     if in_flight.is_empty() {
         return Diagnostics::new();
     }

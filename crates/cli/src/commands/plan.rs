@@ -5,17 +5,18 @@ use std::sync::{Arc, PoisonError};
 use groma_diagnostics::Diagnostics;
 use groma_engine::{Hooks, MissingResources, Mode, Run};
 
-use super::backend::{StateHandle, StateOverrides, active_workspace, in_use, location_in, locking};
+use super::backend::{SharedUse, StateHandle, StateOverrides, active_workspace, in_use, location_in, locking};
 use super::configuration::{Purpose, load_with_prompts};
 use super::context::Context;
 use super::encryption;
 use super::generated;
 use super::operation::{
-    forgetting_warning, open_state, options, prepare_context, run as new_run, state_flag_warning, watch,
+    OpenState, forgetting_warning, in_flight_warning, open_for_planning, options, prepare_context, run as new_run,
+    state_flag_warning, watch,
 };
 use super::outcome::{Outcome, misuse};
 use super::patches::patches;
-use super::planfile::{self, Made};
+use super::planfile::{self, Conditions, Made};
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Plan};
 use crate::views::plan::{Generated, PlanPatches};
@@ -45,7 +46,12 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     // A plan with errors is saved too: it can be shown, but not applied.
     if let Some(path) = &arguments.out {
         let encryption = encryption::of(&run.session().configuration.root)?.plan;
-        planfile::write(path, &run, &plan, &made, encryption.as_deref())?;
+        let versions = match &store {
+            StateHandle::Shared(shared) => Some(shared.versions(run.records_of(&plan))),
+            StateHandle::Local(_) | StateHandle::Remote(_) => None,
+        };
+        let conditions = Conditions { made: &made, versions: versions.as_ref() };
+        planfile::write(path, &run, &plan, conditions, encryption.as_deref())?;
     }
     // The lock is released before generated files and advice are written.
     drop(store);
@@ -105,7 +111,9 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     options.inputs = inputs;
     // Recorded before planning: these are the conditions of the plan, whatever planning does.
     let made = Made::with(&backend, &context.settings.workspace, &configuration.root, &options.inputs);
-    let (store, state) = open_state(context, location, &locking(&planning.locking, "OperationTypePlan"))?;
+    let locking = locking(&planning.locking, "OperationTypePlan");
+    let OpenState { store, state, in_flight } = open_for_planning(context, location, &locking, SharedUse::Plan)?;
+    context.show(&in_flight_warning(&in_flight));
     let watched = watch(context);
     let hooks: Arc<dyn Hooks> = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;

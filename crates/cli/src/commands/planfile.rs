@@ -11,7 +11,7 @@ use groma_config::{Configuration, LoadOptions, MemoryFiles, Module};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Encryption;
 use groma_engine::{Input, Plan, Run, planned_variables};
-use groma_state::{State, file, plan_file};
+use groma_state::{PlanVersions, State, file, plan_file};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,7 @@ use crate::settings::VERSION;
 const PLAN: &str = "plan";
 const STATE: &str = "state";
 const MADE: &str = "made";
+const VERSIONS: &str = "versions";
 const CONFIGURATION: &str = "configuration/";
 
 /// Values of the root module's variables, by name.
@@ -94,12 +95,20 @@ pub(super) fn ephemeral<'g>(root: &Module, given: &'g Given) -> impl Iterator<It
     given.iter().filter(|(name, _)| root.variables.get(*name).is_some_and(|variable| variable.ephemeral))
 }
 
+/// Conditions under which a saved plan may be applied.
+#[derive(Clone, Copy)]
+pub(super) struct Conditions<'a> {
+    pub made: &'a Made,
+    /// The versions of the records that a plan of a shared state uses.
+    pub versions: Option<&'a PlanVersions>,
+}
+
 /// Writes `plan` with everything that applying it requires.
 pub(super) fn write(
     path: &Path,
     run: &Run,
     plan: &Plan,
-    made: &Made,
+    conditions: Conditions<'_>,
     encryption: Option<&Encryption>,
 ) -> Result<(), Diagnostics> {
     let mut parts = plan_file::Parts::new();
@@ -108,8 +117,12 @@ pub(super) fn write(
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
     parts.insert(
         MADE.to_owned(),
-        serde_json::to_vec(made).map_err(|problem| not_saved("metadata of the plan", &problem))?,
+        serde_json::to_vec(conditions.made).map_err(|problem| not_saved("metadata of the plan", &problem))?,
     );
+    if let Some(versions) = conditions.versions {
+        let versions = serde_json::to_vec(versions);
+        parts.insert(VERSIONS.to_owned(), versions.map_err(|problem| not_saved("records of the plan", &problem))?);
+    }
     // Apply evaluates the configuration as it was planned, even if the files have changed since.
     for loaded in run.session().configuration.files() {
         let name = format!("{CONFIGURATION}{}", entry_name(&loaded.path));
@@ -146,6 +159,8 @@ pub(super) struct Saved {
     /// Prior state of the plan.
     pub state: PriorState,
     pub made: Made,
+    /// Versions of the records that a plan of a shared state uses.
+    pub versions: Option<PlanVersions>,
     /// Configuration files of the plan.
     files: MemoryFiles,
 }
@@ -196,6 +211,7 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
     let (Some(plan), Some(state), Some(made)) = (plan, state, made) else {
         return Err(fail("Invalid plan file", format!("{} is incomplete. Create a new plan.", path.display())));
     };
+    let versions = parts.remove(VERSIONS).and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let state = PriorState::read(state, path)?;
     let mut files = MemoryFiles::new();
     for (name, bytes) in parts {
@@ -203,5 +219,5 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
             files.insert(Path::new(name), bytes);
         }
     }
-    Ok(Saved { plan, state, made, files })
+    Ok(Saved { plan, state, made, versions, files })
 }

@@ -15,6 +15,7 @@ use super::open::{is_locked, is_stream, make_private, read_if_there, refuse_stre
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
+use super::sharing::{forget_commit, whole_commit};
 use crate::content::{Content, is_unfinished, replace_content};
 use crate::error::StateError;
 use crate::file;
@@ -162,10 +163,24 @@ impl Found {
             } else {
                 read_if_there(&paths.read)?.unwrap_or_default()
             };
+            let bytes = match whole_commit(paths, &bytes)? {
+                Some(whole) => {
+                    let replaced = replace_content(&*lock.file, &[&whole]);
+                    replaced.map_err(|error| StateError::io("write", &paths.write, &error))?;
+                    whole
+                }
+                None => {
+                    // What this run may leave unfinished must not be completed with an older commit.
+                    forget_commit(paths);
+                    bytes
+                }
+            };
             let (left, journal) = read_journal(paths, 0)?;
             return Ok(Self { bytes, left, journal, is_in_use: false });
         }
-        Self::read_without_lock(paths)
+        let found = Self::read_without_lock(paths)?;
+        let bytes = whole_commit(paths, &found.bytes)?.unwrap_or(found.bytes);
+        Ok(Self { bytes, ..found })
     }
 
     /// Reads both again and again until nothing changes in between.

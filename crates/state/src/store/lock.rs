@@ -159,7 +159,7 @@ fn unlockable(paths: &StatePaths, error: &io::Error) -> StateError {
     )
 }
 
-fn held_by_other(paths: &StatePaths) -> StateError {
+pub(super) fn held_by_other(paths: &StatePaths) -> StateError {
     // The info file is only informative: without it the message still tells which file is in use.
     let holder = match read_info(&paths.lock_info()) {
         Some(info) => format!(

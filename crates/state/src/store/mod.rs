@@ -15,6 +15,7 @@ mod reconcile;
 mod remote;
 mod sealed;
 mod shared_journal;
+mod sharing;
 mod stored_content;
 mod writing;
 
@@ -25,6 +26,11 @@ pub use open::{claim_backup, write_whole};
 pub use paths::{Backup, DamagedJournal, StatePaths};
 pub use remote::{Access, JournalsAfter, PersistIntervals, RemoteOptions, RemoteState, Replicating, StateObject};
 pub use sealed::read_sealed;
+pub use sharing::{
+    Claimed, LeaveReport, LocalShared, LoggedChange, OutdatedRecord, PlanRecords, PlanVersions, RecordDigests,
+    RecordName, RecoveredRun, SharedObject, SharedOptions, SharedRun, SharedRunEntry, SharedState, SharedWait,
+    SharingDocument, Versioned, disable_sharing, enable_sharing, sharing_document,
+};
 
 #[cfg(test)]
 mod tests;

@@ -215,7 +215,35 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     lock_result(nix::fcntl::fcntl(file, FcntlArg::F_SETLK(&whole_file())))
 }
 
-/// Whether another process, or another opening of the file in this one, holds the write lock.
+/// Takes a read lock on the whole file without waiting; returns whether it did. Several processes can hold one, and nobody the
+/// write lock meanwhile. It ends when the file is closed.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn try_lock_shared(file: &File) -> io::Result<bool> {
+    use nix::fcntl::FcntlArg;
+    lock_result(nix::fcntl::fcntl(file, FcntlArg::F_OFD_SETLK(&read_lock())))
+}
+
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+pub(super) fn try_lock_shared(file: &File) -> io::Result<bool> {
+    use nix::fcntl::FcntlArg;
+    lock_result(nix::fcntl::fcntl(file, FcntlArg::F_SETLK(&read_lock())))
+}
+
+#[cfg(unix)]
+fn read_lock() -> nix::libc::flock {
+    nix::libc::flock { l_type: nix::libc::F_RDLCK as nix::libc::c_short, ..whole_file() }
+}
+
+#[cfg(not(unix))]
+pub(super) fn try_lock_shared(file: &File) -> io::Result<bool> {
+    match file.try_lock_shared() {
+        Ok(()) => Ok(true),
+        Err(fs::TryLockError::WouldBlock) => Ok(false),
+        Err(fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Whether another process, or another opening of the file in this one, holds a lock.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn is_locked(path: &Path) -> bool {
     use nix::fcntl::FcntlArg;

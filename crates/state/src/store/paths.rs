@@ -121,7 +121,7 @@ impl StatePaths {
     }
 }
 
-fn hidden(file: &Path, suffix: &str) -> PathBuf {
+pub(super) fn hidden(file: &Path, suffix: &str) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     // A name that begins with a dot keeps one dot, as in Terraform.
     file.with_file_name(format!(".{}{suffix}", name.strip_prefix('.').unwrap_or(&name)))

@@ -422,6 +422,11 @@ impl RemoteState {
         self.shared.progress()?.refused()
     }
 
+    /// Whether a journal stays when this is dropped: results that the stored state does not have, or calls without an answer.
+    pub(super) fn has_journal(&self) -> bool {
+        self.journal.is_some() || self.left.length > 0
+    }
+
     /// Whether the journal has every result of the run, so that the next run on this machine recovers them.
     pub fn is_in_journal(&self) -> bool {
         self.journal.as_ref().is_some_and(|journal| journal.is_complete())

@@ -6,6 +6,7 @@
 mod cloud;
 mod run;
 mod servers;
+mod shared;
 mod storage;
 mod world;
 
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use groma_state::{file, seed_random};
 use run::{End, Machine, OpenStore, new_disk, simulated};
+use shared::share;
 use storage::identifiers;
 use world::{Faults, Random, World};
 
@@ -24,6 +26,7 @@ use world::{Faults, Random, World};
 struct Program {
     seed: u64,
     machines: usize,
+    sharing: Sharing,
     /// The number of runs on each machine.
     runs: u64,
     /// The largest number of changes in one run.
@@ -31,8 +34,16 @@ struct Program {
     faults: Faults,
 }
 
+/// Whether runs share the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sharing {
+    Off,
+    /// They do, and now and then one that knows nothing of it takes the lock.
+    On,
+}
+
 impl Program {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, sharing: Sharing) -> Self {
         let mut random = Random(seed);
         let mut chance = |from: u64| if random.below(3) == 0 { 0 } else { from + random.below(100) };
         let faults = Faults {
@@ -46,6 +57,7 @@ impl Program {
         Self {
             seed,
             machines: 2 + random.below(7) as usize,
+            sharing,
             runs: 1 + random.below(3),
             actions: 1 + random.below(6),
             faults,
@@ -65,6 +77,9 @@ impl Program {
     /// Makes the history over a store.
     fn history_over(&self, store: &OpenStore) -> (Vec<String>, Vec<String>) {
         let world = World::new(self.seed, self.faults, self.machines);
+        if self.sharing == Sharing::On {
+            share(&world);
+        }
         let machine = |actor| Machine { world: world.clone(), actor, store: store.clone(), disk: new_disk() };
         let machines: Vec<_> = (0..self.machines).map(machine).collect();
         let machines: Vec<Machine> = thread::scope(|scope| {
@@ -84,7 +99,10 @@ impl Program {
         for _ in 0..self.runs {
             let actions = machine.world.lock().random.below(self.actions + 1);
             // A run may also be killed after it has saved, while it releases its lock.
-            let end = machine.run(actions);
+            let end = match self.sharing {
+                Sharing::On if machine.world.lock().random.below(5) > 0 => machine.run_shared(actions),
+                Sharing::On | Sharing::Off => machine.run(actions),
+            };
             machine.world.lock().note("ends", &format!("{end:?}"));
             if end == End::Dead || machine.world.is_dead(machine.actor) {
                 machine.world.revive(machine.actor);
@@ -107,6 +125,12 @@ impl Program {
         seed_random(self.seed);
         for machine in machines {
             world.rest(machine.actor);
+            if self.sharing == Sharing::On {
+                let end = machine.run_shared(0);
+                if end != End::Saved {
+                    world.lock().violate(format!("the last shared run on machine {} ends with {end:?}", machine.actor));
+                }
+            }
             let end = machine.run(0);
             if end != End::Saved {
                 world.lock().violate(format!("the last run on machine {} ends with {end:?}", machine.actor));
@@ -183,6 +207,15 @@ fn history_depends_on_its_seed_alone() {
 
 #[test]
 fn histories_keep_the_invariants() {
+    find_violations(Sharing::Off);
+}
+
+#[test]
+fn histories_of_shared_runs_keep_the_invariants() {
+    find_violations(Sharing::On);
+}
+
+fn find_violations(sharing: Sharing) {
     let (first, count) = (setting("GROMA_SIMULATION_SEED", 1), setting("GROMA_SIMULATIONS", 2000));
     let next = AtomicU64::new(first);
     let workers = thread::available_parallelism().map_or(2, usize::from);
@@ -193,7 +226,7 @@ fn histories_keep_the_invariants() {
             if seed >= first + count {
                 return None;
             }
-            let program = Program::new(seed);
+            let program = Program::new(seed, sharing);
             if !program.violations().is_empty() {
                 next.store(first + count, Ordering::Relaxed);
                 return Some(program);

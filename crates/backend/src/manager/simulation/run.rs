@@ -70,7 +70,7 @@ pub(super) fn new_disk() -> TempDir {
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
-fn provider() -> ProviderConfig {
+pub(super) fn provider() -> ProviderConfig {
     ProviderConfig::default_in_root(ProviderAddress::default_for("cloud"))
 }
 
@@ -79,7 +79,7 @@ fn object(id: &str) -> Arc<ObjectRecord> {
 }
 
 impl Machine {
-    fn backend(&self) -> RemoteBackend {
+    pub fn backend(&self) -> RemoteBackend {
         let ty = registry::find("inmem").unwrap();
         let config = (ty.schema)().conform(&groma_value::Value::NULL).unwrap();
         let host = Host { environment: Environment::default(), ..Host::default() };
@@ -88,24 +88,38 @@ impl Machine {
         RemoteBackend::connect(ty, config, &host).unwrap().over(store).simulated(Arc::new(clock))
     }
 
-    fn below(&self, bound: u64) -> u64 {
+    pub fn below(&self, bound: u64) -> u64 {
         self.world.lock().random.below(bound)
     }
 
-    fn is_dead(&self) -> bool {
+    pub fn is_dead(&self) -> bool {
         self.world.is_dead(self.actor)
     }
 
-    /// Opens the state, and waits for its lock.
-    fn open(&self) -> Result<OpenedRemote, StateError> {
-        let backend = self.backend();
-        let request = LockRequest {
+    /// Returns an address that all runs change, or one that only runs on this machine do.
+    pub fn chosen_address(&self) -> ResourceInstance {
+        let (is_shared, number) = (self.below(2) == 0, self.below(1 << 40));
+        let text = match is_shared {
+            true => format!("cloud_it.shared{}", number % SHARED),
+            false => format!("cloud_it.own{}_{}", self.actor, number % 3),
+        };
+        text.parse().unwrap()
+    }
+
+    pub fn request(&self) -> LockRequest {
+        LockRequest {
             operation: "OperationTypeApply".to_owned(),
             info: String::new(),
             who: format!("run@{}", self.actor),
             version: "1".to_owned(),
             timeout: Duration::ZERO,
-        };
+        }
+    }
+
+    /// Opens the state, and waits for its lock.
+    fn open(&self) -> Result<OpenedRemote, StateError> {
+        let backend = self.backend();
+        let request = self.request();
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -151,7 +165,12 @@ impl Machine {
             self.world.lock().cloud.deposed.extend(ids.map(|id| id.replace('"', "")));
         }
         let mut acting = Acting { machine: self, handle: &mut handle, journal: &journal, state: &mut state };
-        let acted = acting.recover(opened.in_flight).and_then(|()| (0..actions).try_for_each(|_| acting.act()));
+        let acted = acting.recover(opened.in_flight).and_then(|()| {
+            (0..actions).try_for_each(|_| {
+                let address = self.chosen_address();
+                acting.act(&address)
+            })
+        });
         // A run that may not go on still saves what it has done.
         let stopped = match acted {
             Err(Stopped::Dead) => return End::Dead,
@@ -170,7 +189,7 @@ impl Machine {
         }
     }
 
-    fn ended(&self, problem: &StateError) -> End {
+    pub fn ended(&self, problem: &StateError) -> End {
         if self.is_dead() { End::Dead } else { End::Failed(problem.kind) }
     }
 
@@ -186,22 +205,50 @@ impl Machine {
 }
 
 /// The reason why a run makes no further change.
-enum Stopped {
+pub(super) enum Stopped {
     Dead,
     By(StateError),
 }
 
+/// The state of a run, whose background work is left to the caller.
+pub(super) trait Handle {
+    /// Copies the journal to the store.
+    fn replicate(&mut self);
+
+    /// Renews the lock or the claims of the run.
+    fn renew(&mut self);
+
+    /// Whether the store does not have everything in the journal.
+    fn is_journal_behind(&self) -> bool;
+}
+
+impl Handle for RemoteHandle {
+    fn replicate(&mut self) {
+        RemoteHandle::replicate(self);
+    }
+
+    fn renew(&mut self) {
+        if let Some(keeper) = self.keeper() {
+            let _ = keeper.check();
+        }
+    }
+
+    fn is_journal_behind(&self) -> bool {
+        RemoteHandle::is_journal_behind(self)
+    }
+}
+
 /// A run between its beginning and its end.
-struct Acting<'a> {
-    machine: &'a Machine,
-    handle: &'a mut RemoteHandle,
-    journal: &'a Arc<Journal>,
-    state: &'a mut State,
+pub(super) struct Acting<'a> {
+    pub machine: &'a Machine,
+    pub handle: &'a mut dyn Handle,
+    pub journal: &'a Arc<Journal>,
+    pub state: &'a mut State,
 }
 
 impl Acting<'_> {
     /// Asks after the calls in flight of earlier runs.
-    fn recover(&mut self, in_flight: Vec<Begin>) -> Result<(), Stopped> {
+    pub fn recover(&mut self, in_flight: Vec<Begin>) -> Result<(), Stopped> {
         for begin in in_flight {
             match &begin.request {
                 Some(request) => {
@@ -228,25 +275,16 @@ impl Acting<'_> {
         Ok(())
     }
 
-    /// Makes one change.
-    fn act(&mut self) -> Result<(), Stopped> {
-        let (shared, number) = (self.machine.below(2) == 0, self.machine.below(1 << 40));
-        let address: ResourceInstance = if shared {
-            format!("cloud_it.shared{}", number % SHARED)
-        } else {
-            format!("cloud_it.own{}_{}", self.machine.actor, number % 3)
-        }
-        .parse()
-        .unwrap();
-        let result = match self.state.object(&address, None).cloned() {
-            None => self.begin_create(&address, number),
-            Some(record) => self.delete(&address, &record),
+    /// Makes one change: creates the object at an address, or deletes it.
+    pub fn act(&mut self, address: &ResourceInstance) -> Result<(), Stopped> {
+        let number = self.machine.below(1 << 40);
+        let result = match self.state.object(address, None).cloned() {
+            None => self.begin_create(address, number),
+            Some(record) => self.delete(address, &record),
         };
         // The background work of a real run.
         if self.machine.below(3) == 0 {
-            if let Some(keeper) = self.handle.keeper() {
-                let _ = keeper.check();
-            }
+            self.handle.renew();
             self.handle.replicate();
         }
         result

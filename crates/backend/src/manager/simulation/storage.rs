@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use groma_state::{SegmentCreated, State, file};
+use groma_state::{SegmentCreated, SharingDocument, State, file};
 
 use super::world::{Answer, Inner, World};
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
-use crate::store::{Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    Expected, HeldLock, JournalStore, LeaseStore, SharingStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 
 /// The content of the store.
 #[derive(Default)]
@@ -17,8 +19,18 @@ pub(super) struct Storage {
     version: u64,
     lock: Option<LockInfo>,
     segments: BTreeMap<String, Vec<u8>>,
+    /// The sharing document, with the number of its writes.
+    sharing: Option<(Vec<u8>, u64)>,
     /// The serials that were written, each with the content.
     pub written: Vec<(u64, Vec<u8>)>,
+}
+
+impl Storage {
+    /// Begins with a state that runs share.
+    pub fn share(&mut self, state: Vec<u8>) {
+        (self.state, self.version) = (Some(state), 1);
+        self.sharing = Some((br#"{"format":1,"enabled":true}"#.to_vec(), 1));
+    }
 }
 
 /// The store as one run reaches it.
@@ -158,6 +170,53 @@ impl StateStore for SimulatedStore {
     fn journals(&self) -> Option<&dyn JournalStore> {
         Some(self)
     }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
+        Some(self)
+    }
+}
+
+impl SharingStore for SimulatedStore {
+    fn read_sharing<'a>(&'a self, _: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
+        self.request(|inner| {
+            let found = inner.storage.sharing.clone();
+            Ok(found.map(|(bytes, writes)| Snapshot { bytes, version: Version(writes.to_string()) }))
+        })
+    }
+
+    fn write_sharing<'a>(&'a self, _: &'a str, given: Write<'a>) -> StoreFuture<'a, Version> {
+        self.request(move |inner| {
+            let writes = inner.storage.sharing.as_ref().map(|(_, writes)| *writes);
+            let found = writes.map(|writes| Version(writes.to_string()));
+            let is_expected = match &given.expected {
+                Expected::Any => true,
+                Expected::Absent => found.is_none(),
+                Expected::Version(version) => found.as_ref() == Some(version),
+            };
+            if !is_expected {
+                return Err(StoreError::Conflict { location: location(), found });
+            }
+            check_claims(inner, given.bytes);
+            let next = writes.unwrap_or_default() + 1;
+            inner.storage.sharing = Some((given.bytes.to_vec(), next));
+            Ok(Version(next.to_string()))
+        })
+    }
+}
+
+/// Checks that no record has two holders, and that no run is taken over before its deadline.
+fn check_claims(inner: &mut Inner, bytes: &[u8]) {
+    let new: SharingDocument = serde_json::from_slice(bytes).unwrap();
+    let mut holders: BTreeMap<String, &str> = BTreeMap::new();
+    let claims = new.runs.iter().flat_map(|(run, entry)| entry.claims.iter().map(move |claim| (claim.to_string(), run)));
+    for (claim, run) in claims {
+        if let Some(other) = holders.insert(claim.clone(), run) {
+            inner.violate(format!("{claim} is claimed by {run} and {other}"));
+        }
+    }
+    let summary: Vec<String> =
+        new.runs.iter().map(|(run, entry)| format!("{run} of {}: {} claims", entry.who, entry.claims.len())).collect();
+    inner.note("writes the document", &format!("{summary:?}"));
 }
 
 impl LeaseStore for SimulatedStore {
@@ -168,7 +227,9 @@ impl LeaseStore for SimulatedStore {
                 Some(holder) if holder == info => Ok(held),
                 Some(holder) if *holder == stored.info => {
                     inner.note(if stored.id == info.id { "renews" } else { "takes over" }, &info.id);
-                    if stored.id != info.id && inner.now < inner.time_of(&stored.info) {
+                    // Shared runs renew the lock that they hold together under new identifiers.
+                    let is_shared = !info.info.is_empty() && stored.info.info == info.info;
+                    if stored.id != info.id && !is_shared && inner.now < inner.time_of(&stored.info) {
                         inner.violate("a lock is taken over before its deadline".to_owned());
                     }
                     inner.storage.lock = Some(info.clone());

@@ -302,4 +302,8 @@ impl Clock for MachineClock {
     fn sleep(&self, pause: Duration) {
         self.world.sleep(self.actor, pause);
     }
+
+    fn random(&self) -> u64 {
+        self.world.lock().random.next()
+    }
 }

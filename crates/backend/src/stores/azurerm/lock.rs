@@ -105,6 +105,12 @@ impl Target<'_> {
         }
     }
 
+    /// Whether the blob has a lease whose info has this ID.
+    pub async fn is_held_by(&self, id: &str) -> Result<bool, StoreError> {
+        let found = self.container.head(self.blob).await?.filter(|found| found.is_leased);
+        Ok(found.and_then(|found| holder(&found.metadata)).is_some_and(|holder| holder.id == id))
+    }
+
     /// Returns the error about the holder of the lease.
     async fn held(&self) -> StoreError {
         let mut pauses = INFO_PAUSES.into_iter();

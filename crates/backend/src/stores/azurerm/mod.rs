@@ -6,6 +6,7 @@ mod journal;
 mod lock;
 mod schema;
 mod settings;
+mod sharing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +20,8 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, SharingStore, Snapshot, StateStore, StoreFuture,
+    Version, Write,
 };
 use blobs::{Condition, Container, Metadata, Outcome};
 use lock::Target;
@@ -233,6 +235,10 @@ impl StateStore for AzureStore {
     }
 
     fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
         Some(self)
     }
 }

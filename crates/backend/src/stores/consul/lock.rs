@@ -11,17 +11,17 @@ use crate::lock_info::{LockInfo, now_rfc3339};
 use crate::store::HeldLock;
 
 /// Half the lifetime of a session.
-const RENEWAL: Duration = Duration::from_millis(7500);
+pub(super) const RENEWAL: Duration = Duration::from_millis(7500);
 
 /// After a holder has vanished, Consul refuses the lock for some seconds. Nobody holds it then.
 const DELAY_PAUSE: Duration = Duration::from_secs(1);
 const DELAY_ATTEMPTS: u32 = 8;
 
-fn lock_key(key: &str) -> String {
+pub(super) fn lock_key(key: &str) -> String {
     format!("{}/.lock", key.trim_end_matches('/'))
 }
 
-fn info_key(key: &str) -> String {
+pub(super) fn info_key(key: &str) -> String {
     format!("{}/.lockinfo", key.trim_end_matches('/'))
 }
 
@@ -94,18 +94,18 @@ impl LiveLock {
 }
 
 /// Removes the key of a lock that nobody holds.
-async fn remove_free(api: &Api, key: &str) -> Result<(), StoreError> {
+pub(super) async fn remove_free(api: &Api, key: &str) -> Result<(), StoreError> {
     match api.get(&lock_key(key)).await? {
         Some(entry) if entry.session.is_none() => api.delete_at(&lock_key(key), entry.modify_index).await,
         _ => Ok(()),
     }
 }
 
-async fn put_info(api: &Api, key: &str, info: &LockInfo) -> Result<(), StoreError> {
+pub(super) async fn put_info(api: &Api, key: &str, info: &LockInfo) -> Result<(), StoreError> {
     api.put(&info_key(key), serde_json::to_vec(info).unwrap_or_default()).await
 }
 
-async fn acquire(api: &Api, key: &str, session: &str) -> Result<(), StoreError> {
+pub(super) async fn acquire(api: &Api, key: &str, session: &str) -> Result<(), StoreError> {
     for _ in 0..DELAY_ATTEMPTS {
         if api.acquire(&lock_key(key), session).await? {
             return Ok(());
@@ -125,7 +125,7 @@ async fn acquire(api: &Api, key: &str, session: &str) -> Result<(), StoreError> 
     })
 }
 
-async fn read_info(api: &Api, key: &str) -> Result<Option<LockInfo>, StoreError> {
+pub(super) async fn read_info(api: &Api, key: &str) -> Result<Option<LockInfo>, StoreError> {
     let entry = api.get(&info_key(key)).await?;
     Ok(entry.and_then(|entry| serde_json::from_slice(&entry.value).ok()))
 }

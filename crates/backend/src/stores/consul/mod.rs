@@ -5,6 +5,7 @@ mod chunks;
 mod journal;
 mod lock;
 mod settings;
+mod sharing;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,11 +20,12 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, Snapshot, StateStore, StoreFuture, Version, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, SharingStore, Snapshot, StateStore, StoreFuture, Version, Write,
 };
 use api::{Api, Committed};
 use chunks::{Compression, Payload, Stored};
 use lock::LiveLock;
+use sharing::SharedSession;
 
 pub(crate) const TYPE: BackendType = BackendType { name: "consul", schema: settings::schema, open };
 
@@ -37,6 +39,8 @@ struct ConsulStore {
     chunks: Mutex<BTreeMap<String, String>>,
     /// The locks of this process, by the ID of their first session.
     live: Mutex<BTreeMap<String, LiveLock>>,
+    /// The parts of this process in the sessions of shared runs, by workspace.
+    shared: Mutex<BTreeMap<String, SharedSession>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +57,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
         locking: if settings.flag("lock") { Locking::On } else { Locking::Off },
         chunks: Mutex::default(),
         live: Mutex::default(),
+        shared: Mutex::default(),
     }))
 }
 
@@ -249,6 +254,10 @@ impl StateStore for ConsulStore {
     }
 
     fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
         Some(self)
     }
 }

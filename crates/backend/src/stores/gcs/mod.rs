@@ -3,6 +3,7 @@
 mod api;
 mod journal;
 mod settings;
+mod sharing;
 
 use std::sync::Arc;
 
@@ -11,7 +12,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    Expected, HeldLock, JournalStore, LeaseStore, SharingStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use crate::stores::token_errors::token_error;
 use api::{Bucket, Outcome};
 use groma_cloud::api::ApiClient;
@@ -188,6 +191,10 @@ impl StateStore for GcsStore {
     }
 
     fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
         Some(self)
     }
 }

@@ -8,6 +8,7 @@ mod kubeconfig;
 mod lock;
 mod parts;
 mod schema;
+mod sharing;
 mod yaml;
 
 use std::collections::BTreeSet;
@@ -21,7 +22,9 @@ use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
-use crate::store::{Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    Expected, HeldLock, JournalStore, LeaseStore, SharingStore, Snapshot, StateStore, StoreFuture, Version, Write,
+};
 use api::{Api, Outcome, Resource};
 use cluster::Cluster;
 
@@ -251,6 +254,10 @@ impl StateStore for KubernetesStore {
     }
 
     fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
         Some(self)
     }
 }

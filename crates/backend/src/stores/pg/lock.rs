@@ -17,6 +17,16 @@ pub(super) struct AdvisoryLock {
     /// The server's process of the session, as text.
     id: String,
     numbers: Vec<i64>,
+    mode: LockMode,
+}
+
+/// The sessions that hold a lock at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LockMode {
+    /// This one only, as with Terraform and OpenTofu.
+    Alone,
+    /// Those of all shared runs.
+    Shared,
 }
 
 /// The result of releasing.
@@ -83,10 +93,30 @@ impl AdvisoryLock {
                 }
             }
         };
-        // Others see who holds the lock.
-        let name: String = format!("{} {} {}", info.who, info.operation, info.id).chars().take(NAME_LENGTH).collect();
-        client.query_one("SELECT set_config('application_name', $1, false)", &[&name]).await?;
-        Ok((HeldLock { id: id.clone(), info: LockInfo { id: id.clone(), ..info.clone() } }, Self { id, numbers }))
+        name_session(client, info).await?;
+        let held = HeldLock { id: id.clone(), info: LockInfo { id: id.clone(), ..info.clone() } };
+        Ok((held, Self { id, numbers, mode: LockMode::Alone }))
+    }
+
+    /// Takes the lock of a workspace together with the sessions of other shared runs.
+    pub async fn take_shared(
+        connection: &Connection,
+        tables: &Tables,
+        workspace: &str,
+        info: &LockInfo,
+    ) -> Result<(HeldLock, Self), LockError> {
+        let client = &connection.client;
+        let id = connection.backend.to_string();
+        check_session(client, connection.backend).await?;
+        let not_locked = || LockError::Store(StoreError::NotLocked { location: workspace.to_owned() });
+        let number = row(client, tables, workspace).await?.ok_or_else(not_locked)?;
+        let statement = "SELECT pg_try_advisory_lock_shared($1)";
+        if !client.query_one(statement, &[&number]).await?.get::<_, bool>(0) {
+            return Err(held_by_other(client, number, already_locked(workspace)).await?);
+        }
+        name_session(client, info).await?;
+        let held = HeldLock { id: id.clone(), info: LockInfo { id: id.clone(), ..info.clone() } };
+        Ok((held, Self { id, numbers: vec![number], mode: LockMode::Shared }))
     }
 
     pub fn id(&self) -> &str {
@@ -107,7 +137,7 @@ impl AdvisoryLock {
     /// Exchanges the locks for creation for that of the row that this session has created. Where another session just
     /// tries the new lock, the locks for creation stay, which keep it off as well.
     pub async fn add_row(&mut self, client: &Client, number: i64) -> Result<(), tokio_postgres::Error> {
-        if !self.numbers.contains(&number) && try_lock(client, number).await? {
+        if self.mode == LockMode::Alone && !self.numbers.contains(&number) && try_lock(client, number).await? {
             release_numbers(client, &self.numbers).await?;
             self.numbers = vec![number];
         }
@@ -115,8 +145,21 @@ impl AdvisoryLock {
     }
 
     pub async fn release(self, client: &Client) -> Result<Released, tokio_postgres::Error> {
-        release_numbers(client, &self.numbers).await
+        match self.mode {
+            LockMode::Alone => release_numbers(client, &self.numbers).await,
+            LockMode::Shared => release_each(client, &self.numbers, "SELECT pg_advisory_unlock_shared($1)").await,
+        }
     }
+
+    pub fn mode(&self) -> LockMode {
+        self.mode
+    }
+}
+
+/// Names the session, so that others see who holds the lock.
+async fn name_session(client: &Client, info: &LockInfo) -> Result<(), tokio_postgres::Error> {
+    let name: String = format!("{} {} {}", info.who, info.operation, info.id).chars().take(NAME_LENGTH).collect();
+    client.query_one("SELECT set_config('application_name', $1, false)", &[&name]).await.map(drop)
 }
 
 /// Selects the advisory lock with the number `$1`.
@@ -189,9 +232,13 @@ async fn try_lock(client: &Client, number: i64) -> Result<bool, tokio_postgres::
 }
 
 async fn release_numbers(client: &Client, numbers: &[i64]) -> Result<Released, tokio_postgres::Error> {
+    release_each(client, numbers, "SELECT pg_advisory_unlock($1)").await
+}
+
+async fn release_each(client: &Client, numbers: &[i64], statement: &str) -> Result<Released, tokio_postgres::Error> {
     let mut released = Released::All;
     for number in numbers {
-        let was_held: bool = client.query_one("SELECT pg_advisory_unlock($1)", &[number]).await?.get(0);
+        let was_held: bool = client.query_one(statement, &[number]).await?.get(0);
         if !was_held {
             released = Released::NotHeld;
         }

@@ -4,6 +4,7 @@ mod config;
 mod connection;
 mod journal;
 mod lock;
+mod sharing;
 mod tables;
 mod tls;
 
@@ -20,7 +21,8 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::{Argument, BackendSchema, Product, Settings};
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, Snapshot, StateStore, StoreFuture, Version, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, SharingStore, Snapshot, StateStore, StoreFuture, Version,
+    Write,
 };
 use config::Target;
 use connection::{Connection, request_error};
@@ -291,6 +293,10 @@ impl StateStore for PostgresStore {
     }
 
     fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
         Some(self)
     }
 }

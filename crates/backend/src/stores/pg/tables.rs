@@ -19,6 +19,8 @@ pub(super) struct Tables {
     pub qualified: String,
     /// The table of journals with its schema, quoted.
     pub journal: String,
+    /// The table of sharing documents with its schema, quoted.
+    pub sharing: String,
     creation: Creation,
 }
 
@@ -39,12 +41,13 @@ impl Tables {
             ["schema_name", "table_name", "index_name"].map(|name| settings.required(name).to_owned());
         let qualified = format!("{}.{}", quoted(&schema), quoted(&table));
         let journal = format!("{}.{}", quoted(&schema), quoted(&format!("{table}_groma_journal")));
+        let sharing = format!("{}.{}", quoted(&schema), quoted(&format!("{table}_groma_sharing")));
         let creation = Creation {
             schema: !settings.flag("skip_schema_creation"),
             table: !settings.flag("skip_table_creation"),
             index: !settings.flag("skip_index_creation"),
         };
-        Self { schema, table, index, qualified, journal, creation }
+        Self { schema, table, index, qualified, journal, sharing, creation }
     }
 
     /// Returns the numbers of the locks that protect the creation of a workspace: Terraform's, and OpenTofu's, which
@@ -113,6 +116,16 @@ pub(super) async fn ensure_journal(client: &Client, tables: &Tables) -> Result<(
     );
     match client.batch_execute(&statement).await {
         // Two runs of different workspaces create it at the same time.
+        Err(problem) if is_race(&problem) => Ok(()),
+        created => created,
+    }
+}
+
+/// Creates the table of sharing documents.
+pub(super) async fn ensure_sharing(client: &Client, tables: &Tables) -> Result<(), tokio_postgres::Error> {
+    let statement =
+        format!("CREATE TABLE IF NOT EXISTS {} (name text PRIMARY KEY, data bytea NOT NULL)", tables.sharing);
+    match client.batch_execute(&statement).await {
         Err(problem) if is_race(&problem) => Ok(()),
         created => created,
     }

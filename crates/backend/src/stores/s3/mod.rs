@@ -8,6 +8,7 @@ mod mark;
 mod objects;
 mod schema;
 mod settings;
+mod sharing;
 mod table;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,8 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, Snapshot, StateStore, StoreFuture,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, SharingStore, Snapshot, StateStore,
+    StoreFuture,
     Version, Write,
 };
 use errors::Subject;
@@ -281,6 +283,10 @@ impl StateStore for S3Store {
     }
 
     fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+
+    fn sharing(&self) -> Option<&dyn SharingStore> {
         Some(self)
     }
 }

@@ -1,22 +1,24 @@
 //! `apply`, `destroy` and `refresh`, with the approval prompt before a plan is applied.
 
+mod claim;
 mod done;
 mod ready;
 mod saved;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use claim::{PLANS, claimed, overtaken, report_new_plan, stale};
 use done::{deferred_warning, incomplete_warning, report_done};
 use groma_diagnostics::{Diagnostic, DiagnosticAddress, DiagnosticKind, Diagnostics, Span};
 use groma_engine::{Mode, Plan, Recorder};
-use ready::{Kind, from_directory};
+use ready::{Kind, Ready, from_directory};
 use saved::from_file;
 
 use super::context::Context;
-use super::operation::{prepare_context, state_flag_warning, watch};
+use super::operation::{Watched, prepare_context, state_flag_warning, watch};
 use super::outcome::{Outcome, fail};
 use super::rescue::save;
 use crate::arguments::{Apply, Destroy, Flag, Refresh};
@@ -50,18 +52,10 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     context.show(&state_flag_warning(&arguments.planning));
     let watched = watch(context);
     let ready = match &file {
-        Some(path) => from_file(context, &arguments, path, &watched)?,
-        None => from_directory(context, &arguments, kind, &watched)?,
+        Some(path) => reviewed(context, &arguments, path, &watched)?,
+        None => approved(context, &arguments, kind, &watched)?,
     };
     let Some(mut ready) = ready else { return Ok(1) };
-    // A saved plan was reviewed when it was created, and a plan without changes needs no approval.
-    if file.is_none() && ready.plan.is_applyable() && !approves_itself {
-        // Warnings belong before the question, because they may decide the answer.
-        context.show(&std::mem::take(&mut ready.warnings));
-        if ask(context, &ready.plan)? == Approval::Refused {
-            return Ok(1);
-        }
-    }
     // Computed before apply consumes the plan.
     let is_partial = ready.plan.is_partial() && kind != Kind::Refresh;
     let incomplete = is_partial.then(|| incomplete_warning(context, &ready.plan));
@@ -91,6 +85,49 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     ready.run.stop_providers();
     context.retain((applied, ready.run));
     Ok(0)
+}
+
+/// Returns a saved plan whose records are claimed; `None` if it cannot be applied.
+fn reviewed(
+    context: &mut Context,
+    arguments: &Apply,
+    path: &Path,
+    watched: &Watched,
+) -> Result<Option<Ready>, Diagnostics> {
+    let Some(mut ready) = from_file(context, arguments, path, watched)? else { return Ok(None) };
+    match claimed(context, &mut ready)?.as_slice() {
+        [] => Ok(Some(ready)),
+        outdated => Err(stale(outdated)),
+    }
+}
+
+/// Returns a plan of the working directory that was approved and whose records are claimed; `None` if there is none. While other runs
+/// change what the plan uses, it is made and approved again.
+fn approved(
+    context: &mut Context,
+    arguments: &Apply,
+    kind: Kind,
+    watched: &Watched,
+) -> Result<Option<Ready>, Diagnostics> {
+    let approves_itself = arguments.auto_approve.is_some_and(Flag::is_on);
+    let mut outdated = Vec::new();
+    for _ in 0..PLANS {
+        let Some(mut ready) = from_directory(context, arguments, kind, watched)? else { return Ok(None) };
+        // A plan without changes needs no approval.
+        if ready.plan.is_applyable() && !approves_itself {
+            // Warnings belong before the question, because they may decide the answer.
+            context.show(&std::mem::take(&mut ready.warnings));
+            if ask(context, &ready.plan)? == Approval::Refused {
+                return Ok(None);
+            }
+        }
+        outdated = claimed(context, &mut ready)?;
+        if outdated.is_empty() {
+            return Ok(Some(ready));
+        }
+        report_new_plan(context, &outdated);
+    }
+    Err(overtaken(&outdated))
 }
 
 /// Sets the destroy mode for the `destroy` command, and rejects flags that select a mode.

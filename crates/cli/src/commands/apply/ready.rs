@@ -5,13 +5,14 @@ use std::sync::Arc;
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Hooks, Input, Mode, Plan, Recovery, Run};
+use groma_state::PlanVersions;
 use indexmap::IndexMap;
 
 use crate::arguments::Apply;
-use crate::commands::backend::{StateHandle, StateOverrides, locking, state_location};
+use crate::commands::backend::{SharedUse, StateHandle, StateOverrides, locking, state_location};
 use crate::commands::configuration::{Purpose, load_with_prompts};
 use crate::commands::context::Context;
-use crate::commands::operation::{OpenState, Watched, forgetting_warning, open_for_changes, options, run as new_run};
+use crate::commands::operation::{OpenState, Watched, forgetting_warning, open_for_planning, options, run as new_run};
 use crate::commands::plan::show_plan;
 use crate::commands::variables::{Missing, values};
 use crate::views::progress::Ticker;
@@ -30,6 +31,8 @@ pub(super) struct Ready {
     pub(super) store: StateHandle,
     pub(super) plan: Plan,
     pub(super) inputs: IndexMap<Name, Input>,
+    /// The versions of the records that the plan uses, if the state is shared.
+    pub(super) versions: Option<PlanVersions>,
     /// Warnings of planning that have not been shown yet.
     pub(super) warnings: Diagnostics,
 }
@@ -62,8 +65,9 @@ pub(super) fn from_directory(
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
     options.inputs = inputs;
+    let locking = locking(&planning.locking, "OperationTypeApply");
     let OpenState { mut store, mut state, in_flight } =
-        open_for_changes(context, location, &locking(&planning.locking, "OperationTypeApply"))?;
+        open_for_planning(context, location, &locking, SharedUse::Change)?;
     if !in_flight.is_empty() {
         let recorder = store.begin_run(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         // Operations of an interrupted run are recovered first, because planning needs to know their objects.
@@ -94,7 +98,16 @@ pub(super) fn from_directory(
         context.show(&warnings);
         return Ok(None);
     }
-    Ok(Some(Ready { run, store, plan, inputs: options.inputs, warnings }))
+    let versions = versions(&store, &mut run, &plan);
+    Ok(Some(Ready { run, store, plan, inputs: options.inputs, versions, warnings }))
+}
+
+/// Returns the versions of the records that a plan of a shared state uses.
+pub(super) fn versions(store: &StateHandle, run: &mut Run, plan: &Plan) -> Option<PlanVersions> {
+    match store {
+        StateHandle::Shared(shared) => Some(shared.versions(run.records_of(plan))),
+        StateHandle::Local(_) | StateHandle::Remote(_) => None,
+    }
 }
 
 /// Whether planning failed before it produced any change worth showing.

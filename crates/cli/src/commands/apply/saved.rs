@@ -16,12 +16,12 @@ use groma_lang::console;
 use groma_state::State;
 use groma_value::{Redacted, Value};
 
-use super::ready::{Ready, state_overrides};
+use super::ready::{Ready, state_overrides, versions};
 use crate::arguments::{Apply, Planning};
-use crate::commands::backend::{StateOverrides, active_workspace, location_in, locking};
+use crate::commands::backend::{SharedUse, StateHandle, StateOverrides, active_workspace, location_in, locking};
 use crate::commands::context::Context;
 use crate::commands::encryption;
-use crate::commands::operation::{OpenState, Watched, open_for_changes, run as new_run};
+use crate::commands::operation::{OpenState, Watched, open_for_planning, run as new_run};
 use crate::commands::outcome::fail;
 use crate::commands::planfile::{self, Given};
 use crate::commands::variables::{Missing, values};
@@ -51,8 +51,9 @@ pub(super) fn from_file(
     // The plan names its backend: the block may have changed since, and the plan belongs to the old state.
     let backend = saved.made.backend.read()?.connect(context)?;
     let location = location_in(context, &backend, &configuration.root, &context.settings.workspace, overrides)?;
+    let locking = locking(&planning.locking, "OperationTypeApply");
     let OpenState { store, state: current, in_flight } =
-        open_for_changes(context, location, &locking(&planning.locking, "OperationTypeApply"))?;
+        open_for_planning(context, location, &locking, SharedUse::Change)?;
     // Recovery needs a plan of its own, and the saved plan does not know these objects.
     if !in_flight.is_empty() {
         return Err(fail(
@@ -62,7 +63,11 @@ pub(super) fn from_file(
         ));
     }
     let prior = saved.state.wait()?;
-    check_state(&current, &prior)?;
+    check_lineage(&current, &prior)?;
+    // A plan that was made over a shared state compares its records instead, once they are claimed.
+    if saved.versions.is_none() || !matches!(store, StateHandle::Shared(_)) {
+        check_serial(&current, &prior)?;
+    }
     // A saved plan has all its values, so a missing one must not cause a prompt. The setting is restored for later
     // prompts.
     let questions = std::mem::replace(&mut context.settings.questions, Questions::Forbidden);
@@ -91,7 +96,8 @@ pub(super) fn from_file(
     for variable in &plan.variables {
         inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE, origin: None });
     }
-    Ok(Some(Ready { run, store, plan, inputs, warnings }))
+    let versions = saved.versions.or_else(|| versions(&store, &mut run, &plan));
+    Ok(Some(Ready { run, store, plan, inputs, versions, warnings }))
 }
 
 /// Reports a path that is not a file: it is misspelled, or a directory meant for `-chdir`.
@@ -111,8 +117,8 @@ fn check_path(path: &Path) -> Result<(), Diagnostics> {
     Err(fail(&format!("Failed to load {:?} as a plan file", shown.to_string()), detail))
 }
 
-/// Checks that the current state is still the `prior` state that the plan was created from.
-fn check_state(current: &State, prior: &State) -> Result<(), Diagnostics> {
+/// Checks that the current state is a version of the `prior` state that the plan was created from.
+fn check_lineage(current: &State, prior: &State) -> Result<(), Diagnostics> {
     // A plan that was created without a state fits any state that is still empty.
     let is_another = prior.serial != 0 && current.lineage != prior.lineage;
     if is_another {
@@ -122,6 +128,11 @@ fn check_state(current: &State, prior: &State) -> Result<(), Diagnostics> {
              apply this one where its state is.",
         ));
     }
+    Ok(())
+}
+
+/// Checks that the current state is still the `prior` state that the plan was created from.
+fn check_serial(current: &State, prior: &State) -> Result<(), Diagnostics> {
     // Serial 0 means that neither state was ever written, so their random lineages do not matter.
     let is_unchanged = current.serial == prior.serial && (current.lineage == prior.lineage || current.serial == 0);
     if !is_unchanged {

@@ -12,11 +12,13 @@ use groma_state::{Journal, LocalStore, Locking, Opened, Saved, State, StateError
 
 use super::super::context::Context;
 use super::location::{RemoteLocation, StateLocation};
+use super::shared::SharedHandle;
 
 /// An open state. Dropping it releases the lock; a failure to do so is reported at the end of the command.
 pub(in super::super) enum StateHandle {
     Local(Box<LocalStore>),
     Remote(Box<RemoteHandle>),
+    Shared(Box<SharedHandle>),
 }
 
 impl StateLocation {
@@ -61,9 +63,9 @@ impl RemoteLocation {
 }
 
 /// Waits for a lock until the command is interrupted.
-struct LockWait<'a> {
-    context: &'a Context,
-    cancellation: Option<&'a Cancellation>,
+pub(super) struct LockWait<'a> {
+    pub context: &'a Context,
+    pub cancellation: Option<&'a Cancellation>,
 }
 
 impl Waiting for LockWait<'_> {
@@ -91,6 +93,7 @@ impl StateHandle {
         match self {
             Self::Local(store) => store.paths(),
             Self::Remote(handle) => handle.paths(),
+            Self::Shared(handle) => handle.paths(),
         }
     }
 
@@ -108,7 +111,7 @@ impl StateHandle {
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Local(store) => Some(&store.paths().write),
-            Self::Remote(_) => None,
+            Self::Remote(_) | Self::Shared(_) => None,
         }
     }
 
@@ -117,6 +120,7 @@ impl StateHandle {
         match self {
             Self::Local(store) => store.paths().write.display().to_string(),
             Self::Remote(handle) => handle.location(),
+            Self::Shared(handle) => handle.location(),
         }
     }
 
@@ -125,6 +129,7 @@ impl StateHandle {
         match self {
             Self::Local(store) => store.begin_run(state),
             Self::Remote(handle) => handle.begin_run(state),
+            Self::Shared(handle) => handle.begin_run(state),
         }
     }
 
@@ -133,6 +138,7 @@ impl StateHandle {
         match self {
             Self::Local(store) => store.save(state),
             Self::Remote(handle) => handle.save(state),
+            Self::Shared(handle) => handle.save(state),
         }
     }
 
@@ -141,6 +147,7 @@ impl StateHandle {
         match self {
             Self::Local(store) => store.put(state),
             Self::Remote(handle) => handle.put(state),
+            Self::Shared(handle) => handle.save(state),
         }
     }
 
@@ -149,6 +156,7 @@ impl StateHandle {
         match self {
             Self::Local(store) => store.catch_up(state),
             Self::Remote(handle) => handle.catch_up(state),
+            Self::Shared(_) => Ok(()),
         }
     }
 
@@ -157,6 +165,7 @@ impl StateHandle {
         match self {
             Self::Local(_) => None,
             Self::Remote(handle) => handle.journal_refusal(),
+            Self::Shared(handle) => handle.journal_refusal(),
         }
     }
 
@@ -165,6 +174,7 @@ impl StateHandle {
         match self {
             Self::Local(store) => store.is_in_journal(),
             Self::Remote(handle) => handle.is_in_journal(),
+            Self::Shared(handle) => handle.is_in_journal(),
         }
     }
 }

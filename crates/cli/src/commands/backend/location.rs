@@ -2,11 +2,22 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use groma_backend::{RemoteBackend, StoreError};
 use groma_diagnostics::Diagnostics;
 use groma_encryption::Encryption;
-use groma_state::{Backup, DamagedJournal, PersistIntervals, StatePaths};
+use groma_provider::TERRAFORM_VERSION;
+use groma_state::{
+    Backup, DamagedJournal, LeaveReport, LocalShared, PersistIntervals, Replicating, SharedObject, SharedOptions,
+    StatePaths,
+};
+
+use super::super::outcome::fail;
+
+/// The intervals at which a shared run writes a local state: its journal is beside it in any case.
+const LOCAL_INTERVALS: PersistIntervals =
+    PersistIntervals { with_journal: Duration::from_secs(3), without_journal: Duration::from_secs(3) };
 
 /// The location of a state.
 #[derive(Clone)]
@@ -87,6 +98,44 @@ impl StateLocation {
                 let found = remote.backend.read(&remote.workspace).map_err(|problem| diagnostics(&problem))?;
                 Ok(found.is_some_and(|found| !found.bytes.is_empty()))
             }
+        }
+    }
+
+    /// Returns the state as an object that runs can share.
+    ///
+    /// # Errors
+    /// The backend cannot share states; the error says why.
+    pub fn shared_object(&self) -> Result<Arc<dyn SharedObject>, Diagnostics> {
+        match self {
+            Self::Files(paths) if paths.read != paths.write => Err(fail(
+                "Sharing not supported",
+                "-state-out writes another file than the one that is read, so the state cannot be shared. Remove the flag.",
+            )),
+            Self::Files(paths) => Ok(Arc::new(LocalShared::new(paths.clone()))),
+            Self::Remote(remote) => remote.backend.shared(&remote.workspace).map_err(|problem| diagnostics(&problem)),
+        }
+    }
+
+    /// Returns the settings of shared runs. `report` gets problems with leaving them.
+    pub fn shared_options(&self, report: LeaveReport) -> SharedOptions {
+        let (paths, runs, persist_intervals) = match self {
+            Self::Files(paths) => (paths.clone(), LocalShared::new(paths.clone()).runs(), LOCAL_INTERVALS),
+            Self::Remote(remote) => (
+                StatePaths::of_file("terraform.tfstate")
+                    .with_backup(remote.backup.clone())
+                    .encrypted(remote.encryption.clone())
+                    .with_damaged_journal(remote.damaged_journal),
+                remote.backend.shared_runs(&remote.journals, &remote.workspace),
+                remote.persist_intervals,
+            ),
+        };
+        SharedOptions {
+            paths,
+            runs,
+            terraform_version: TERRAFORM_VERSION.to_owned(),
+            persist_intervals: Some(persist_intervals),
+            replicating: Replicating::Background,
+            report,
         }
     }
 

@@ -7,6 +7,7 @@ mod in_use;
 mod local;
 mod location;
 mod record;
+mod shared;
 mod tokens;
 mod workspace_name;
 
@@ -26,6 +27,7 @@ pub(super) use in_use::in_use;
 pub(super) use local::Local;
 pub(super) use location::{RemoteLocation, StateLocation, diagnostics};
 pub(super) use record::{Record, RecordFile};
+pub(super) use shared::{SharedHandle, SharedOpened, SharedUse};
 use tokens::InstalledTokens;
 pub(super) use workspace_name::{active_workspace, valid_workspace};
 

@@ -7,6 +7,7 @@ mod push;
 mod reading;
 mod replace_provider;
 mod rm;
+mod sharing;
 mod show;
 
 use super::context::Context;
@@ -22,6 +23,7 @@ pub(super) fn run(context: &mut Context, arguments: &State) -> Outcome {
         State::Push(arguments) => push::run(context, arguments),
         State::ReplaceProvider(arguments) => replace_provider::run(context, arguments),
         State::Rm(arguments) => rm::run(context, arguments),
+        State::Sharing(arguments) => sharing::run(context, arguments),
         State::Show(arguments) => show::run(context, arguments),
     }
 }

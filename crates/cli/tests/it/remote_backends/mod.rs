@@ -13,6 +13,7 @@ mod migration;
 mod mixed_teams;
 mod postgres;
 mod s3;
+mod sharing;
 mod tokens;
 mod web;
 

@@ -1,0 +1,103 @@
+//! `state sharing`: lets runs that change different objects of one state work at the same time.
+
+use groma_diagnostics::Diagnostics;
+use groma_state::{Saved, SharingDocument, StateError, disable_sharing, enable_sharing, sharing_document};
+
+use super::super::backend::{StateLocation, StateOverrides, locking, state_location};
+use super::super::configuration::{Purpose, load};
+use super::super::context::Context;
+use super::super::operation::open_state;
+use super::super::outcome::Outcome;
+use crate::arguments::{StateSharing, StateSharingChange, StateSharingShow};
+
+/// The largest number of claims and changed records that are shown of a run.
+const SHOWN: usize = 10;
+
+pub(super) fn run(context: &mut Context, arguments: &StateSharing) -> Outcome {
+    match arguments {
+        StateSharing::Enable(arguments) => enable(context, arguments),
+        StateSharing::Disable(arguments) => disable(context, arguments),
+        StateSharing::Show(arguments) => show(context, arguments),
+    }
+}
+
+fn failed(problem: StateError) -> Diagnostics {
+    problem.diagnostic().into()
+}
+
+fn location(context: &mut Context, arguments: &StateSharingChange) -> Result<StateLocation, Diagnostics> {
+    context.configure_view(&arguments.access.common.view);
+    context.configure_json(&arguments.json)?;
+    let (configuration, _) = load(context, Purpose::ChangeState)?;
+    state_location(context, &configuration.root, StateOverrides::default())
+}
+
+fn enable(context: &mut Context, arguments: &StateSharingChange) -> Outcome {
+    let location = location(context, arguments)?;
+    let object = location.shared_object()?;
+    let shown = location.shown();
+    // No run may be at work that does not know of the sharing yet.
+    let (mut store, mut state) = open_state(context, location, &locking(&arguments.access.locking, "state-sharing"))?;
+    // Shared runs merge into a state, so there must be one.
+    let saved = store.save(&mut state).map_err(failed)?;
+    enable_sharing(&*object).map_err(failed)?;
+    drop(store);
+    if let Saved::Written(_) = saved {
+        context.report(&format!("Wrote the state to {shown}.\n"));
+    }
+    context.report(&format!(
+        "{shown} is shared now. Runs that change different objects of it work at the same time; Terraform and OpenTofu still find it \
+         locked while one of them is at work.\n"
+    ));
+    Ok(0)
+}
+
+fn disable(context: &mut Context, arguments: &StateSharingChange) -> Outcome {
+    let location = location(context, arguments)?;
+    let object = location.shared_object()?;
+    let shown = location.shown();
+    let (store, _) = open_state(context, location, &locking(&arguments.access.locking, "state-sharing"))?;
+    if sharing_document(&*object).map_err(failed)?.is_some_and(|document| document.enabled) {
+        disable_sharing(&*object).map_err(failed)?;
+    }
+    drop(store);
+    context.report(&format!("{shown} is not shared any more.\n"));
+    Ok(0)
+}
+
+fn show(context: &mut Context, arguments: &StateSharingShow) -> Outcome {
+    context.configure_view(&arguments.common.view);
+    let (configuration, _) = load(context, Purpose::ReadState)?;
+    let location = state_location(context, &configuration.root, StateOverrides::default())?;
+    let object = location.shared_object()?;
+    let document = sharing_document(&*object).map_err(failed)?.unwrap_or_default();
+    context.streams.print_document(&description(&location.shown(), &document));
+    Ok(0)
+}
+
+fn description(location: &str, document: &SharingDocument) -> String {
+    if !document.enabled {
+        return format!("{location} is not shared.\n");
+    }
+    let mut text = format!("{location} is shared.\n");
+    for (run, entry) in &document.runs {
+        text.push_str(&format!(
+            "\nRun {run} of {} ({}) since {}, until {} unless it is renewed:\n",
+            entry.who, entry.operation, entry.since, entry.deadline
+        ));
+        list(&mut text, entry.claims.iter());
+    }
+    for change in document.log.iter().rev() {
+        text.push_str(&format!("\nChanged by {} at {}, serial {}:\n", change.who, change.time, change.serial));
+        list(&mut text, change.records.iter());
+    }
+    text
+}
+
+fn list(text: &mut String, records: impl ExactSizeIterator<Item = impl std::fmt::Display>) {
+    let more = records.len().saturating_sub(SHOWN);
+    records.take(SHOWN).for_each(|record| text.push_str(&format!("  - {record}\n")));
+    if more > 0 {
+        text.push_str(&format!("  - and {more} more\n"));
+    }
+}

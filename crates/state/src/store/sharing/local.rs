@@ -1,0 +1,226 @@
+//! Shared states in local files.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use super::object::{SharedObject, Versioned};
+use super::run::runs_folder;
+use crate::content::{Content, is_unfinished, replace_content};
+use crate::error::{StateError, StateErrorKind};
+use crate::journal::SegmentStore;
+use crate::random::random_bits;
+use crate::store::lock::{LockInfo, held_by_other};
+use crate::store::open::{is_at, make_private, open_private, read_if_there, try_lock, try_lock_shared, write_whole};
+use crate::store::paths::{StatePaths, behind_links, hidden};
+
+/// The pause between attempts to lock the document, which others lock for the time of one write.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The number of those attempts: some seconds.
+const ATTEMPTS: u32 = 5000;
+
+/// The number of attempts to read a state that another process is writing, before that is taken for dead.
+const READS: u32 = 100;
+
+/// A state file with its sharing document, `.terraform.tfstate.groma-sharing`.
+///
+/// Shared runs hold the read lock of the file together, which excludes the write lock of Terraform and OpenTofu. They write one at a
+/// time under the lock of the document: the new content first into `.terraform.tfstate.groma-commit`, then in place, because a
+/// renamed file would escape the locks of others.
+pub struct LocalShared {
+    paths: StatePaths,
+    held: Mutex<Option<File>>,
+}
+
+impl LocalShared {
+    /// Returns the shared object of a state file.
+    pub fn new(paths: StatePaths) -> Self {
+        Self { paths, held: Mutex::default() }
+    }
+
+    /// Returns the folder of the journals of runs.
+    pub fn runs(&self) -> PathBuf {
+        runs_folder(&behind_links(&self.paths.write))
+    }
+
+    fn document(&self) -> PathBuf {
+        hidden(&behind_links(&self.paths.write), ".groma-sharing")
+    }
+
+    fn commit(&self) -> PathBuf {
+        hidden(&behind_links(&self.paths.write), ".groma-commit")
+    }
+
+    fn failed(&self, action: &str, error: &io::Error) -> StateError {
+        StateError::io(action, &self.paths.write, error)
+    }
+
+    /// Does something while no other process writes the document or the state.
+    fn locked<T>(&self, action: impl FnOnce() -> Result<T, StateError>) -> Result<T, StateError> {
+        let path = self.document();
+        for _ in 0..ATTEMPTS {
+            let file = open_private(&path).map_err(|error| StateError::io("open", &path, &error))?;
+            let is_locked = try_lock(&file).map_err(|error| StateError::io("lock", &path, &error))?;
+            // A replaced document is another file, whose lock is what counts.
+            if is_locked && is_at(&file, &path) {
+                return action();
+            }
+            drop(file);
+            thread::sleep(PAUSE);
+        }
+        Err(StateError::new(
+            StateErrorKind::Io,
+            format!("Failed to lock {}", path.display()),
+            "Another process writes the shared state and does not end. Stop it, then run the command again.",
+        ))
+    }
+
+    /// Reads the state under the lock. An unfinished one was left by a killed process, and is completed.
+    fn read_locked(&self) -> Result<Option<Vec<u8>>, StateError> {
+        let found = read_if_there(&self.paths.write)?;
+        if !found.as_ref().is_some_and(|bytes| is_unfinished(bytes)) {
+            return Ok(found);
+        }
+        let Some(bytes) = read_if_there(&self.commit())? else { return Ok(found) };
+        self.replace(&bytes)?;
+        Ok(Some(bytes))
+    }
+
+    fn replace(&self, bytes: &[u8]) -> Result<(), StateError> {
+        let file = open_private(&self.paths.write).map_err(|error| self.failed("open", &error))?;
+        make_private(&file);
+        replace_content(&file, &[bytes]).map_err(|error| self.failed("write", &error))?;
+        // Another write replaces what is left of this one.
+        let _ = fs::remove_file(self.commit());
+        Ok(())
+    }
+}
+
+/// Returns the content of a state file that a killed shared run has left unfinished; `None` for any other content.
+///
+/// # Errors
+/// The copy of the content cannot be read.
+pub(in crate::store) fn whole_commit(paths: &StatePaths, found: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+    match is_unfinished(found) {
+        true => read_if_there(&LocalShared::new(paths.clone()).commit()),
+        false => Ok(None),
+    }
+}
+
+/// Removes the copy of a content that a killed shared run was about to write.
+pub(in crate::store) fn forget_commit(paths: &StatePaths) {
+    // There is hardly ever one.
+    let _ = fs::remove_file(LocalShared::new(paths.clone()).commit());
+}
+
+fn version(bytes: &[u8]) -> String {
+    let Content { length, checksum } = Content::of(bytes);
+    format!("{length}-{checksum:08x}")
+}
+
+fn versioned(bytes: Vec<u8>) -> Versioned {
+    Versioned { version: version(&bytes), bytes }
+}
+
+impl SharedObject for LocalShared {
+    fn location(&self) -> String {
+        self.paths.write.display().to_string()
+    }
+
+    fn read_state(&self) -> Result<Option<Versioned>, StateError> {
+        for _ in 0..READS {
+            match read_if_there(&self.paths.write)? {
+                Some(bytes) if is_unfinished(&bytes) => thread::sleep(PAUSE),
+                found => return Ok(found.map(versioned)),
+            }
+        }
+        Ok(self.locked(|| self.read_locked())?.map(versioned))
+    }
+
+    fn write_state(&self, bytes: &[u8], expected: &str) -> Result<String, StateError> {
+        self.locked(|| {
+            let found = self.read_locked()?.unwrap_or_default();
+            if version(&found) != expected {
+                return Err(super::super::disk::changed_meanwhile(&self.paths.write));
+            }
+            write_whole(&self.commit(), bytes).map_err(|error| StateError::io("write", &self.commit(), &error))?;
+            self.replace(bytes)?;
+            Ok(version(bytes))
+        })
+    }
+
+    fn read_document(&self) -> Result<Option<Versioned>, StateError> {
+        let found = read_if_there(&self.document())?;
+        Ok(found.filter(|bytes| !bytes.is_empty()).map(versioned))
+    }
+
+    fn write_document(&self, bytes: &[u8], expected: Option<&str>) -> Result<(), StateError> {
+        self.locked(|| {
+            let found = self.read_document()?;
+            if found.as_ref().map(|found| &*found.version) != expected {
+                return Err(super::super::disk::changed_meanwhile(&self.document()));
+            }
+            write_whole(&self.document(), bytes).map_err(|error| StateError::io("write", &self.document(), &error))
+        })
+    }
+
+    fn hold_lock(&self, info: &LockInfo) -> Result<(), StateError> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_some() {
+            return Ok(());
+        }
+        let file = File::open(&self.paths.write).map_err(|error| self.failed("open", &error))?;
+        let is_locked = try_lock_shared(&file).map_err(|error| self.failed("lock", &error))?;
+        if !is_locked || !is_at(&file, &self.paths.write) {
+            return Err(held_by_other(&self.paths));
+        }
+        // Terraform and OpenTofu read the holder from this file.
+        self.locked(|| {
+            let path = self.paths.lock_info();
+            let info = LockInfo { path: self.location(), ..info.clone() };
+            let json = serde_json::to_vec(&info).unwrap_or_default();
+            if path.exists() {
+                return Ok(());
+            }
+            write_whole(&path, &json).map_err(|error| StateError::io("write", &path, &error))
+        })?;
+        *held = Some(file);
+        Ok(())
+    }
+
+    fn release_lock(&self, is_last: &dyn Fn() -> Result<bool, StateError>) -> Result<(), StateError> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_none() {
+            return Ok(());
+        }
+        // A run enters the document before it writes the info, so that the info of a run at work stays.
+        let removed = self.locked(|| {
+            if is_last()? {
+                let _ = fs::remove_file(self.paths.lock_info());
+            }
+            Ok(())
+        });
+        *held = None;
+        removed
+    }
+
+    fn journals(&self) -> Option<Arc<dyn SegmentStore>> {
+        None
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn sleep(&self, pause: Duration) {
+        thread::sleep(pause);
+    }
+
+    fn random(&self) -> u64 {
+        random_bits()
+    }
+}

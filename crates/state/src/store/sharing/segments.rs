@@ -1,0 +1,59 @@
+//! The journal of one shared run in the store, beside those of others.
+
+use std::sync::Arc;
+
+use crate::error::StateError;
+use crate::journal::{SegmentCreated, SegmentId, SegmentStore};
+
+/// The segments of one run, whose names begin with the identifier of the run. Every process that carries the run on writes a
+/// journal of its own.
+pub(super) struct RunSegments {
+    pub inner: Arc<dyn SegmentStore>,
+    pub run: String,
+    pub origin: RunOrigin,
+}
+
+/// The process that began a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RunOrigin {
+    /// This process.
+    Own,
+    /// A process that has ended, and may have left a journal.
+    Ended,
+}
+
+impl RunSegments {
+    fn stored(&self, id: &SegmentId) -> SegmentId {
+        SegmentId { run: format!("{}-{}", self.run, id.run), number: id.number }
+    }
+}
+
+impl SegmentStore for RunSegments {
+    fn list(&self) -> Result<Vec<SegmentId>, StateError> {
+        // A request less for every run but those that take over another one.
+        if self.origin == RunOrigin::Own {
+            return Ok(Vec::new());
+        }
+        let own = |id: SegmentId| {
+            let run = id.run.strip_prefix(&self.run)?.strip_prefix('-')?.to_owned();
+            Some(SegmentId { run, number: id.number })
+        };
+        Ok(self.inner.list()?.into_iter().filter_map(own).collect())
+    }
+
+    fn read(&self, id: &SegmentId) -> Result<Option<Vec<u8>>, StateError> {
+        self.inner.read(&self.stored(id))
+    }
+
+    fn create(&self, id: &SegmentId, bytes: &[u8]) -> Result<SegmentCreated, StateError> {
+        self.inner.create(&self.stored(id), bytes)
+    }
+
+    fn delete(&self, ids: &[SegmentId]) -> Result<(), StateError> {
+        self.inner.delete(&ids.iter().map(|id| self.stored(id)).collect::<Vec<_>>())
+    }
+
+    fn longest(&self) -> usize {
+        self.inner.longest()
+    }
+}
