@@ -1,7 +1,7 @@
 //! Types as they were interpreted, each once and when first asked for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use groma_framework::{ProviderDiagnostic, ProviderDiagnostics, ResourceSchema};
 use groma_value::Value;
@@ -80,7 +80,25 @@ pub enum Entry {
 #[derive(Debug)]
 pub struct Types {
     catalogue: Arc<Catalogue>,
-    known: RwLock<HashMap<Name, Option<Entry>>>,
+    known: RwLock<HashMap<Name, Known>>,
+}
+
+/// The meaning of a name that was requested before. A type is freed when nothing uses it any more.
+#[derive(Debug, Clone)]
+enum Known {
+    One(Weak<Interpreted>),
+    Many(Name),
+    Nothing,
+}
+
+impl Known {
+    fn of(entry: Option<&Entry>) -> Self {
+        match entry {
+            Some(Entry::One(interpreted)) => Self::One(Arc::downgrade(interpreted)),
+            Some(Entry::Many(cloud_name)) => Self::Many(cloud_name.clone()),
+            None => Self::Nothing,
+        }
+    }
 }
 
 impl Types {
@@ -96,8 +114,16 @@ impl Types {
 
     /// Returns the resource type of a name.
     pub fn find(&self, type_name: &str) -> Result<Option<Entry>, ProviderDiagnostics> {
-        if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(type_name) {
-            return Ok(known.clone());
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(type_name).cloned();
+        match known {
+            Some(Known::One(interpreted)) => {
+                if let Some(interpreted) = interpreted.upgrade() {
+                    return Ok(Some(Entry::One(interpreted)));
+                }
+            }
+            Some(Known::Many(cloud_name)) => return Ok(Some(Entry::Many(cloud_name))),
+            Some(Known::Nothing) => return Ok(None),
+            None => {}
         }
         let entry = match names::find(&self.catalogue, type_name) {
             Some(Meaning::One(cloud_name)) => self.interpret(&cloud_name)?.map(Entry::One),
@@ -105,7 +131,8 @@ impl Types {
             None => None,
         };
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(known.entry(type_name.into()).or_insert(entry).clone())
+        known.insert(type_name.into(), Known::of(entry.as_ref()));
+        Ok(entry)
     }
 
     /// A resource type; nothing if it is none.

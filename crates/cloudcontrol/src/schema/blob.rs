@@ -15,7 +15,7 @@
 //!
 //! `cargo xtask schemas` writes it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::SchemaError;
 
@@ -38,6 +38,8 @@ pub struct Blob {
     dictionary: usize,
     dictionary_size: usize,
     expanded_dictionary: OnceLock<Vec<u8>>,
+    /// The frame that was expanded last: neighbouring types are often requested one after the other.
+    last_frame: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
     sections: Sections,
 }
 
@@ -85,7 +87,19 @@ impl Blob {
             return Err(SchemaError::Blob("it is cut off"));
         }
         let expanded_dictionary = OnceLock::new();
-        Ok(Self { bytes, types, frames, source, names, dictionary, dictionary_size, expanded_dictionary, sections })
+        let last_frame = Mutex::default();
+        Ok(Self {
+            bytes,
+            types,
+            frames,
+            source,
+            names,
+            dictionary,
+            dictionary_size,
+            expanded_dictionary,
+            last_frame,
+            sections,
+        })
     }
 
     /// Returns the origin of the schemas, for `version` output: package, version and date.
@@ -132,7 +146,7 @@ impl Blob {
         let frame = number(self.bytes, record + 8)?;
         let offset = number(self.bytes, record + 12)?;
         let length = number(self.bytes, record + 16)?;
-        let expanded = self.frame(frame)?;
+        let expanded = self.recent_frame(frame)?;
         let text = expanded.get(offset..offset + length).ok_or(SchemaError::Blob("a schema lies outside its frame"))?;
         let text = std::str::from_utf8(text).map_err(|_| SchemaError::Blob("a schema is not UTF-8"))?;
         Ok(Some(text.to_owned()))
@@ -158,6 +172,16 @@ impl Blob {
             open = Some((frame, expanded));
         }
         Ok(())
+    }
+
+    fn recent_frame(&self, frame: usize) -> Result<Arc<Vec<u8>>, SchemaError> {
+        let last = self.last_frame.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, expanded)) = last.filter(|(known, _)| *known == frame) {
+            return Ok(expanded);
+        }
+        let expanded = Arc::new(self.frame(frame)?);
+        *self.last_frame.lock().unwrap_or_else(PoisonError::into_inner) = Some((frame, expanded.clone()));
+        Ok(expanded)
     }
 
     fn frame(&self, frame: usize) -> Result<Vec<u8>, SchemaError> {

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use blob::Blob;
 pub use model::{
-    Conditional, ElementOrder, Handler, Handlers, Hints, JsonTypes, Keyword, Node, NodeId, NumberRules, Tagging,
+    Conditional, Definition, ElementOrder, Handler, Handlers, Hints, JsonTypes, Keyword, Node, NodeId, NumberRules, Tagging,
     TypeSchema,
 };
 pub use parse::parse;
@@ -67,7 +67,8 @@ impl Catalogue {
         Ok(Self { shipped: Blob::shipped().ok(), given: published::load(path)?, ..Self::empty() })
     }
 
-    /// The same types with their descriptions, which cost memory that a plan does not need.
+    /// Returns the types with their descriptions, which cost memory that a plan does not need. This catalogue keeps no parsed
+    /// types: it serves a pass over all of them.
     #[must_use]
     pub fn described(&self) -> Self {
         let shipped = self.shipped.as_ref().and_then(|_| Blob::shipped().ok());
@@ -128,13 +129,22 @@ impl Catalogue {
         if let Some(text) = self.given.get(type_name) {
             return Ok(Some(text.clone()));
         }
+        match &self.texts {
+            Some(_) => Ok(self.described_document(type_name)?.map(|document| document.to_string())),
+            None => self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name)),
+        }
+    }
+
+    /// Returns the schema document of a type with its descriptions.
+    fn described_document(&self, type_name: &str) -> Result<Option<serde_json::Value>, SchemaError> {
+        if let Some(text) = self.given.get(type_name) {
+            return json(text).map(Some);
+        }
         let Some(text) = self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name))? else {
             return Ok(None);
         };
-        match &self.texts {
-            Some(texts) => Ok(Some(described(&text, texts.document(type_name)?.as_deref())?)),
-            None => Ok(Some(text)),
-        }
+        let texts = self.texts.as_ref().map_or(Ok(None), |blob| blob.document(type_name))?;
+        described(json(&text)?, texts.as_deref()).map(Some)
     }
 
     /// Visits all schema documents.
@@ -155,6 +165,9 @@ impl Catalogue {
         if let Some(known) = self.parsed.read().unwrap_or_else(PoisonError::into_inner).get(type_name) {
             return Ok(Some(known.clone()));
         }
+        if self.texts.is_some() {
+            return self.described_document(type_name)?.map(parse::parse_document).transpose().map(|parsed| parsed.map(Arc::new));
+        }
         let Some(text) = self.document(type_name)? else { return Ok(None) };
         let schema = Arc::new(parse(&text)?);
         let mut parsed = self.parsed.write().unwrap_or_else(PoisonError::into_inner);
@@ -163,17 +176,18 @@ impl Catalogue {
 }
 
 /// Puts descriptions, which are recorded by JSON pointer, into a schema document.
-fn described(document: &str, texts: Option<&str>) -> Result<String, SchemaError> {
-    let unusable = |error: serde_json::Error| SchemaError::Document(error.to_string());
-    let mut document: serde_json::Value = serde_json::from_str(document).map_err(unusable)?;
-    let texts: serde_json::Map<String, serde_json::Value> =
-        texts.map_or_else(|| Ok(serde_json::Map::new()), serde_json::from_str).map_err(unusable)?;
+fn described(mut document: serde_json::Value, texts: Option<&str>) -> Result<serde_json::Value, SchemaError> {
+    let Some(serde_json::Value::Object(texts)) = texts.map(json).transpose()? else { return Ok(document) };
     for (pointer, text) in texts.into_iter().filter(|(_, text)| text.is_string()) {
         if let Some(serde_json::Value::Object(node)) = document.pointer_mut(&pointer) {
             node.insert("description".to_owned(), text);
         }
     }
-    Ok(document.to_string())
+    Ok(document)
+}
+
+fn json(text: &str) -> Result<serde_json::Value, SchemaError> {
+    serde_json::from_str(text).map_err(|error| SchemaError::Document(error.to_string()))
 }
 
 #[cfg(test)]

@@ -178,6 +178,17 @@ pub struct Node {
     pub hints: Hints,
     /// `description`, in a catalogue that has descriptions.
     pub description: Option<Name>,
+    /// The definition that the node comes from, if it is the target of a reference.
+    pub definition: Option<Definition>,
+}
+
+/// The definition of a schema that a node comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Definition {
+    /// The number of the definition in its schema.
+    pub number: u32,
+    /// Whether the reference adds rules to those of the definition.
+    pub is_extended: bool,
 }
 
 /// Rules about numbers besides `minimum` and `maximum`.
