@@ -118,7 +118,7 @@ pub fn with_blocks(
     let file = (name.into(), Syntax::Native);
     let content = reader.file(Path::new(""), &file, Role::Primary, decode::generated, &mut diagnostics);
     let mut root = Module::clone(&configuration.root);
-    for content in content {
+    if let Some(content) = content {
         root.imports.extend(content.imports);
         root.resources.extend(content.resources.into_iter().map(|list| (list.address.clone(), list)));
     }
