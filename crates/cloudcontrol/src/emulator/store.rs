@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::faults::{Faults, InjectedFault};
 use super::index::{Index, Kind, Record};
-use super::invent::Source;
+use super::computed::Source;
 use super::log::{Exclusive, Log, LogError, News};
 use super::view;
 use crate::Name;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_provider::Use;
 
-use super::defaults::default;
+use super::defaults::default_value;
 use super::fields::{Change, Field, Fields, Order, Shape};
 use super::node_type::{Main, main_type};
 use super::secrets::is_secret;
@@ -156,15 +156,14 @@ impl Reader<'_> {
             (Use::Required, true) => Change::Replace,
             (_, true) => Change::ReplaceIfConfigured,
         };
+        let default = node.default.as_ref().filter(|_| usage == Use::OptionalComputed);
+        let alternatives = default.map_or_else(Vec::new, |_| owner.alternatives(self.schema, property));
         let field = Field {
             property: Some(property.clone()),
             change,
             write_only: here(sets.write_only),
-            default: node
-                .default
-                .as_ref()
-                .filter(|_| usage == Use::OptionalComputed)
-                .and_then(|json| default(&shape, json)),
+            default: default.and_then(|json| default_value(&shape, json)),
+            alternatives: alternatives.into_iter().map(<[Name]>::to_vec).collect(),
             needed: required && usage == Use::OptionalComputed && node.default.is_none(),
             node: id,
             ..Field::of(attribute, shape, usage)

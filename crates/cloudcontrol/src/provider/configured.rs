@@ -41,7 +41,7 @@ impl Configured {
 
 /// The private data of the provider for an object or a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct PrivateState {
     /// The client token of the request the plan is for (CC-40).
     pub token: Option<String>,
     /// The configured arguments; unknown for objects that others created.
@@ -55,9 +55,9 @@ const TOKEN: &str = "token";
 const CONFIGURED: &str = "configured";
 const UNRETURNED: &str = "unreturned";
 
-impl Kept {
+impl PrivateState {
     /// Decodes the private data; invalid data counts as none.
-    pub fn read(private: &PrivateData) -> Self {
+    pub fn decode(private: &PrivateData) -> Self {
         Self {
             token: private.get(TOKEN).map(str::to_owned),
             configured: private.get(CONFIGURED).and_then(|text| serde_json::from_str(text).ok()),
@@ -65,8 +65,8 @@ impl Kept {
         }
     }
 
-    /// The data to keep.
-    pub fn data(&self) -> PrivateData {
+    /// Encodes the private data.
+    pub fn encode(&self) -> PrivateData {
         let mut private = PrivateData::new();
         if let Some(token) = &self.token {
             private.set(TOKEN, token);
@@ -89,11 +89,11 @@ mod tests {
 
     #[test]
     fn private_bytes_of_others_are_ignored() {
-        let read = |bytes: &[u8]| Kept::read(&PrivateData::decode(&bytes.into()));
-        assert_eq!(read(b""), Kept::default());
-        assert_eq!(read(b"\x01\x02"), Kept::default());
+        let read = |bytes: &[u8]| PrivateState::decode(&PrivateData::decode(&bytes.into()));
+        assert_eq!(read(b""), PrivateState::default());
+        assert_eq!(read(b"\x01\x02"), PrivateState::default());
         let unreturned = vec!["a".to_owned()];
-        let kept = Kept { token: Some("t".into()), configured: Some(Configured::default()), unreturned };
-        assert_eq!(read(&kept.data().encode()), kept);
+        let state = PrivateState { token: Some("t".into()), configured: Some(Configured::default()), unreturned };
+        assert_eq!(read(&state.encode().encode()), state);
     }
 }

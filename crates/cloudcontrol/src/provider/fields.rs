@@ -137,6 +137,8 @@ pub struct Field {
     pub ephemeral_of: Option<Name>,
     /// The value that is planned where the configuration sets none.
     pub default: Option<Value>,
+    /// Groups of properties of the same object: if all of one group are configured, the default is not planned.
+    pub alternatives: Vec<Vec<Name>>,
     /// It must be given where the object around it is configured (CC-34).
     pub needed: bool,
     /// Its objects are deeper than nested attributes go (lists of lists of objects): the value is planned as a whole, and
@@ -168,6 +170,7 @@ impl Field {
             sensitive: false,
             ephemeral_of: None,
             default: None,
+            alternatives: Vec::new(),
             needed: false,
             node: NodeId::default(),
         }
@@ -249,6 +252,18 @@ impl Fields {
             list.iter().position(|field| field.property.as_deref() == Some(key) && matches!(field.shape, Shape::Text))
         });
         Self { list, block: Arc::new(block), node, key, schemas: Default::default(), results: OnceLock::new() }
+    }
+
+    /// Returns the object with each value replaced by that of `value`; something that is no known object stays as it is.
+    pub fn map(&self, object: &Value, mut value: impl FnMut(&Field, &Value) -> Value) -> Value {
+        let Some(view) = object.as_object() else { return object.clone() };
+        let values = self.list.iter().zip(view.values()).map(|(field, old)| value(field, old));
+        self.block.object(values.collect())
+    }
+
+    /// Returns the object with another value of an attribute.
+    pub fn with(&self, object: &Value, attribute: &str, value: &Value) -> Value {
+        self.map(object, |field, old| if *field.attribute == *attribute { value.clone() } else { old.clone() })
     }
 
     /// Returns the object as a block of results.

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use groma_framework::{ProviderDiagnostic, ProviderDiagnostics, ResourceSchema};
-use groma_value::Value;
 
 use super::attributes::of_type;
 use super::declare;
@@ -43,21 +42,6 @@ impl Interpreted {
         fields.block = resource.block().clone();
         let tags = TagAttributes::of(&schema, &fields);
         Ok(Self { schema, fields, resource, identity, tags })
-    }
-
-    /// Whether objects can set their region.
-    pub fn has_region(&self) -> bool {
-        region::is_offered(&self.fields)
-    }
-
-    /// Returns the region that an object sets, if it does.
-    pub fn region(&self, object: &Value) -> Option<String> {
-        region::of(&self.fields, object)
-    }
-
-    /// Returns the object in a region.
-    pub fn with_region(&self, object: &Value, region: Option<&str>) -> Value {
-        region::with(&self.fields, object, region)
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) use parse::parse_list_inputs;
 pub use pattern::Pattern;
 pub use pointer::{Pointer, PointerSet, Step};
 pub use published::{PublishedError, published, save};
+#[cfg(test)]
+pub(crate) use sample::Draw;
 pub(crate) use sample::sample;
 
 use crate::Name;
@@ -77,25 +79,11 @@ impl Catalogue {
 
     /// The IAM actions that the handlers of a type need, by operation: `create`, `read`, `update`, `delete`, `list`.
     pub fn permissions(&self, type_name: &str) -> Result<BTreeMap<String, Vec<String>>, SchemaError> {
-        let of = |handlers: &serde_json::Value, inside: &str| -> BTreeMap<String, Vec<String>> {
-            let actions = |handler: &serde_json::Value| {
-                let list = if inside.is_empty() { Some(handler) } else { handler.get(inside) };
-                let list = list.and_then(serde_json::Value::as_array).into_iter().flatten();
-                list.filter_map(|action| action.as_str().map(str::to_owned)).collect()
-            };
-            let handlers = handlers.as_object().into_iter().flatten();
-            handlers.map(|(name, handler)| (name.clone(), actions(handler))).collect()
-        };
-        let member = |text: &str, name: &str| -> Result<serde_json::Value, SchemaError> {
-            let document: serde_json::Value =
-                serde_json::from_str(text).map_err(|error| SchemaError::Document(error.to_string()))?;
-            Ok(document.get(name).cloned().unwrap_or_default())
-        };
         if let Some(text) = self.given.get(type_name) {
-            return Ok(of(&member(text, "handlers")?, "permissions"));
+            return Ok(actions_by_handler(&json(text)?["handlers"], |handler| handler.get("permissions")));
         }
         match Blob::descriptions()?.document(type_name)? {
-            Some(text) => Ok(of(&member(&text, "permissions")?, "")),
+            Some(text) => Ok(actions_by_handler(&json(&text)?["permissions"], Some)),
             None => Ok(BTreeMap::new()),
         }
     }
@@ -184,6 +172,19 @@ fn described(mut document: serde_json::Value, texts: Option<&str>) -> Result<ser
         }
     }
     Ok(document)
+}
+
+/// Collects the IAM actions of each handler, which are in the list that `actions` returns.
+fn actions_by_handler(
+    handlers: &serde_json::Value,
+    actions: impl Fn(&serde_json::Value) -> Option<&serde_json::Value>,
+) -> BTreeMap<String, Vec<String>> {
+    let handlers = handlers.as_object().into_iter().flatten();
+    let named = handlers.map(|(name, handler)| {
+        let list = actions(handler).and_then(serde_json::Value::as_array).into_iter().flatten();
+        (name.clone(), list.filter_map(|action| action.as_str().map(str::to_owned)).collect())
+    });
+    named.collect()
 }
 
 fn json(text: &str) -> Result<serde_json::Value, SchemaError> {

@@ -296,6 +296,21 @@ impl Node {
         self.properties.get(index).map(|(_, node)| *node)
     }
 
+    /// Returns the groups of properties of which any rules out this one: the other branches of `oneOf` and `requiredXor`.
+    pub fn alternatives<'a>(&'a self, schema: &'a TypeSchema, name: &str) -> Vec<&'a [Name]> {
+        let branches = self.one_of.iter().map(|branch| schema.node(*branch).required.as_slice());
+        let branches: Vec<&[Name]> = branches.filter(|branch| !branch.is_empty()).collect();
+        let exclusive: Vec<&[Name]> = self.required_xor.iter().map(std::slice::from_ref).collect();
+        let has = |group: &&[Name]| group.iter().any(|property| &**property == name);
+        let groups = [branches, exclusive].into_iter().filter(|groups| groups.iter().any(has)).flatten();
+        groups.filter(|group| !has(group)).collect()
+    }
+
+    /// Whether the enumeration may lack values that AWS accepts.
+    pub fn has_enumeration_hint(&self) -> bool {
+        self.case_insensitive || self.hints.contains(Keyword::Enum) || self.hints.contains(Keyword::Const)
+    }
+
     /// Whether a property must be there.
     pub fn requires(&self, name: &str) -> bool {
         self.required.iter().any(|required| &**required == name)

@@ -2,7 +2,7 @@
 
 mod changes;
 mod document;
-mod looks;
+mod read;
 mod pages;
 mod refusals;
 mod requests;

@@ -9,7 +9,8 @@ use super::super::check::check;
 use super::super::fields::{Change, Field, Fields};
 use super::super::interpreted::Interpreted;
 use super::super::plan::has_fixed;
-use super::super::sampler::{Draw, Sampler, with_fixed};
+use super::super::sampler::{Sampler, with_fixed};
+use crate::schema::Draw;
 
 /// Number of draws before a type counts as one without a valid configuration.
 const DRAWS: u64 = 400;

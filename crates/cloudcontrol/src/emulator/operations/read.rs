@@ -1,4 +1,4 @@
-//! Looking at objects: one, or all of a type.
+//! `GetResource` and `ListResources`.
 
 use serde_json::{Map, Value as Json};
 

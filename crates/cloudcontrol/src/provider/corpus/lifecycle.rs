@@ -1,4 +1,4 @@
-//! The life of a configuration, from its first validation to its destruction.
+//! The lifecycle of a configuration, from its first validation to its destruction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::super::AwsCloudControl;
 use crate::emulator::{Embedded, Faults, Settings, Store};
 use crate::schema::Catalogue;
 
-/// A step of a life.
+/// A step of a lifecycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// The configuration is valid.
@@ -30,20 +30,20 @@ pub enum Step {
 
 /// The failure of a step.
 #[derive(Debug, Clone)]
-pub struct Failed {
+pub struct FailedStep {
     /// The step.
     pub step: Step,
     /// The reason.
     pub reason: String,
 }
 
-/// The import of an object whose configuration has values that AWS does not return.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Imported {
-    /// The next plan is empty.
+/// The plan after the import of the objects of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Import {
+    /// The plan is empty.
     Unchanged,
-    /// The next plan sends write-only values.
-    Updated,
+    /// The plan updates these attributes in place.
+    Updated(String),
 }
 
 /// Returns an emulator that returns unordered arrays in another order.
@@ -53,15 +53,15 @@ pub fn emulator() -> Arc<Store> {
     Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap())
 }
 
-/// Takes objects through their life. `before` and `after` are the configurations before and after the update.
-pub fn live(before: &str, after: &str) -> Result<Imported, Failed> {
+/// Runs the lifecycle of a configuration. `before` and `after` are the configurations before and after the update.
+pub fn run(before: &str, after: &str) -> Result<Import, FailedStep> {
     let store = emulator();
     let shared = store.clone();
     let make = move || -> Arc<dyn groma_provider::Provider> {
         let api = Arc::new(Embedded::new(shared.clone(), "eu-central-1"));
         Arc::new(AwsCloudControl::default().with_api(api).with_first_delay(Duration::ZERO).served())
     };
-    let failed = |step: Step| move |problems: Problems| Failed { step, reason: problems.to_string() };
+    let failed = |step: Step| move |problems: Problems| FailedStep { step, reason: problems.to_string() };
     let mut project = Project::new("hashicorp/awscc", make, Transport::InProcess).unwrap();
     project.configure(before);
     project.validate().map_err(failed(Step::Validate))?;
@@ -72,7 +72,7 @@ pub fn live(before: &str, after: &str) -> Result<Imported, Failed> {
     let update = project.plan().map_err(failed(Step::Update))?;
     let replaced: Vec<String> = update.actions().into_iter().filter(|action| action.contains("delete")).collect();
     if !replaced.is_empty() {
-        return Err(Failed { step: Step::Update, reason: replaced.join(", ") });
+        return Err(FailedStep { step: Step::Update, reason: replaced.join(", ") });
     }
     project.apply_plan(update).map_err(failed(Step::Update))?;
     empty(&project, Step::SettleAgain)?;
@@ -83,11 +83,14 @@ pub fn live(before: &str, after: &str) -> Result<Imported, Failed> {
         project.forget(address).map_err(failed(Step::Import))?;
         project.import(address, &id).map_err(failed(Step::Import))?;
     }
-    let actions = project.plan().map_err(failed(Step::Import))?.actions();
-    let imported = match actions.iter().any(|action| !action.ends_with(": update")) {
-        true => return Err(Failed { step: Step::Import, reason: actions.join(", ") }),
-        false if actions.is_empty() => Imported::Unchanged,
-        false => Imported::Updated,
+    let planned = project.plan().map_err(failed(Step::Import))?;
+    let actions = planned.actions();
+    if actions.iter().any(|action| !action.ends_with(": update")) {
+        return Err(FailedStep { step: Step::Import, reason: actions.join(", ") });
+    }
+    let import = match actions.as_slice() {
+        [] => Import::Unchanged,
+        _ => Import::Updated(changed_attributes(&project, &planned)),
     };
     project.apply().map_err(failed(Step::Import))?;
     empty(&project, Step::Import)?;
@@ -95,19 +98,22 @@ pub fn live(before: &str, after: &str) -> Result<Imported, Failed> {
     project.destroy().map_err(failed(Step::Destroy))?;
     let left = store.objects(None).unwrap();
     match left.first() {
-        Some(left) => Err(Failed { step: Step::Destroy, reason: format!("{} is left", left.identifier) }),
-        None => Ok(imported),
+        Some(left) => Err(FailedStep { step: Step::Destroy, reason: format!("{} is left", left.identifier) }),
+        None => Ok(import),
     }
 }
 
-fn empty(project: &Project, step: Step) -> Result<(), Failed> {
-    let planned = project.plan().map_err(|problems| Failed { step, reason: problems.to_string() })?;
+fn empty(project: &Project, step: Step) -> Result<(), FailedStep> {
+    let planned = project.plan().map_err(|problems| FailedStep { step, reason: problems.to_string() })?;
     let actions = planned.actions();
     if actions.is_empty() {
         return Ok(());
     }
-    let changed: Vec<String> = project.addresses().iter().map(|address| changed(project, &planned, address)).collect();
-    Err(Failed { step, reason: format!("{}: {}", actions.join(", "), changed.concat()) })
+    Err(FailedStep { step, reason: format!("{}: {}", actions.join(", "), changed_attributes(project, &planned)) })
+}
+
+fn changed_attributes(project: &Project, planned: &Planned) -> String {
+    project.addresses().iter().map(|address| changed(project, planned, address)).collect()
 }
 
 /// Returns the attributes that a plan changes, with the value in the state and the planned one.
