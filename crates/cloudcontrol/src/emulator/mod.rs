@@ -5,7 +5,6 @@ mod embedded;
 mod faults;
 pub mod http;
 mod index;
-
 mod log;
 mod operations;
 mod store;
