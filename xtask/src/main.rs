@@ -8,6 +8,7 @@ mod map;
 mod placeholders;
 mod schemas;
 mod structure;
+mod subschemas;
 mod summaries;
 
 use std::path::{Path, PathBuf};

@@ -1,9 +1,11 @@
 //! The lifecycle of a configuration, from its first validation to its destruction.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use groma_framework_testing::{Planned, Problems, Project, Transport};
+use groma_value::{Type, Value};
 
 use super::super::AwsCloudControl;
 use crate::emulator::{Embedded, Faults, Settings, Store};
@@ -37,13 +39,23 @@ pub struct FailedStep {
     pub reason: String,
 }
 
-/// The plan after the import of the objects of a configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Import {
-    /// The plan is empty.
-    Unchanged,
-    /// The plan updates these attributes in place.
-    Updated(String),
+/// The configurations of one lifecycle.
+pub struct Revisions {
+    /// The configuration that creates the objects.
+    pub created: String,
+    /// The configuration that updates them.
+    pub updated: String,
+    /// The updated configuration without arguments that AWS does not return, if it is valid without them.
+    pub readable: Option<String>,
+}
+
+/// The attributes that plans change after an import.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ChangedByImport {
+    /// With the complete configuration. Values that AWS does not return are sent.
+    pub complete: BTreeSet<String>,
+    /// With the configuration of readable arguments.
+    pub readable: BTreeSet<String>,
 }
 
 /// Returns an emulator that returns unordered arrays in another order.
@@ -53,8 +65,8 @@ pub fn emulator() -> Arc<Store> {
     Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap())
 }
 
-/// Runs the lifecycle of a configuration. `before` and `after` are the configurations before and after the update.
-pub fn run(before: &str, after: &str) -> Result<Import, FailedStep> {
+/// Runs the lifecycle of a configuration.
+pub fn run(revisions: &Revisions) -> Result<ChangedByImport, FailedStep> {
     let store = emulator();
     let shared = store.clone();
     let make = move || -> Arc<dyn groma_provider::Provider> {
@@ -63,12 +75,12 @@ pub fn run(before: &str, after: &str) -> Result<Import, FailedStep> {
     };
     let failed = |step: Step| move |problems: Problems| FailedStep { step, reason: problems.to_string() };
     let mut project = Project::new("hashicorp/awscc", make, Transport::InProcess).unwrap();
-    project.configure(before);
+    project.configure(&revisions.created);
     project.validate().map_err(failed(Step::Validate))?;
     project.apply().map_err(failed(Step::Create))?;
     empty(&project, Step::Settle)?;
 
-    project.configure(after);
+    project.configure(&revisions.updated);
     let update = project.plan().map_err(failed(Step::Update))?;
     let replaced: Vec<String> = update.actions().into_iter().filter(|action| action.contains("delete")).collect();
     if !replaced.is_empty() {
@@ -77,30 +89,37 @@ pub fn run(before: &str, after: &str) -> Result<Import, FailedStep> {
     project.apply_plan(update).map_err(failed(Step::Update))?;
     empty(&project, Step::SettleAgain)?;
 
-    let addresses = project.addresses();
-    for address in &addresses {
-        let Some(id) = project.attribute(address, "id").and_then(|id| id.as_str().map(str::to_owned)) else { continue };
-        project.forget(address).map_err(failed(Step::Import))?;
-        project.import(address, &id).map_err(failed(Step::Import))?;
-    }
-    let planned = project.plan().map_err(failed(Step::Import))?;
-    let actions = planned.actions();
-    if actions.iter().any(|action| !action.ends_with(": update")) {
-        return Err(FailedStep { step: Step::Import, reason: actions.join(", ") });
-    }
-    let import = match actions.as_slice() {
-        [] => Import::Unchanged,
-        _ => Import::Updated(changed_attributes(&project, &planned)),
-    };
+    let mut changed = ChangedByImport { complete: import(&mut project)?, ..ChangedByImport::default() };
     project.apply().map_err(failed(Step::Import))?;
     empty(&project, Step::Import)?;
+    if let Some(readable) = &revisions.readable {
+        project.configure(readable);
+        changed.readable = import(&mut project)?;
+    }
 
     project.destroy().map_err(failed(Step::Destroy))?;
     let left = store.objects(None).unwrap();
     match left.first() {
         Some(left) => Err(FailedStep { step: Step::Destroy, reason: format!("{} is left", left.identifier) }),
-        None => Ok(import),
+        None => Ok(changed),
     }
+}
+
+/// Forgets and imports all objects. Returns the attributes that the next plan changes; it may only update objects.
+fn import(project: &mut Project) -> Result<BTreeSet<String>, FailedStep> {
+    let failed = |problems: Problems| FailedStep { step: Step::Import, reason: problems.to_string() };
+    for address in project.addresses() {
+        let id = project.attribute(&address, "id").and_then(|id| id.as_str().map(str::to_owned));
+        let Some(id) = id else { continue };
+        project.forget(&address).map_err(failed)?;
+        project.import(&address, &id).map_err(failed)?;
+    }
+    let planned = project.plan().map_err(failed)?;
+    let actions = planned.actions();
+    if actions.iter().any(|action| !action.ends_with(": update")) {
+        return Err(FailedStep { step: Step::Import, reason: actions.join(", ") });
+    }
+    Ok(changed_attributes(project, &planned).into_keys().collect())
 }
 
 fn empty(project: &Project, step: Step) -> Result<(), FailedStep> {
@@ -109,21 +128,24 @@ fn empty(project: &Project, step: Step) -> Result<(), FailedStep> {
     if actions.is_empty() {
         return Ok(());
     }
-    Err(FailedStep { step, reason: format!("{}: {}", actions.join(", "), changed_attributes(project, &planned)) })
+    let changed: Vec<String> =
+        changed_attributes(project, &planned).into_iter().map(|(name, change)| format!("{name}: {change}")).collect();
+    Err(FailedStep { step, reason: format!("{}: {}", actions.join(", "), changed.join("; ")) })
 }
 
-fn changed_attributes(project: &Project, planned: &Planned) -> String {
-    project.addresses().iter().map(|address| changed(project, planned, address)).collect()
-}
-
-/// Returns the attributes that a plan changes, with the value in the state and the planned one.
-fn changed(project: &Project, planned: &Planned, address: &str) -> String {
-    let Some(after) = planned.planned(address) else { return String::new() };
-    let members = after.as_object().into_iter().flat_map(|view| view.iter());
-    let differing = members.filter_map(|(name, after)| {
-        let before = project.attribute(address, name)?;
-        let is_same = format!("{before:?}") == format!("{after:?}");
-        (!is_same).then(|| format!("{name}: {before:?} -> {after:?}; "))
-    });
-    differing.collect()
+/// Returns the attributes that a plan changes, each with the value in the state and the planned one.
+fn changed_attributes(project: &Project, planned: &Planned) -> BTreeMap<String, String> {
+    let mut changed = BTreeMap::new();
+    for address in project.addresses() {
+        let (Some(before), Some(after)) = (planned.prior(&address), planned.planned(&address)) else { continue };
+        for (name, after) in after.as_object().into_iter().flat_map(|view| view.iter()) {
+            let before = before.attribute(name).unwrap_or_else(|| Value::null(Type::Dynamic));
+            // Results without a value may get one from any update.
+            let is_open_result = before.is_null() && !after.is_known();
+            if !is_open_result && before != *after {
+                changed.insert(name.to_string(), format!("{before:?} -> {after:?}"));
+            }
+        }
+    }
+    changed
 }
