@@ -160,7 +160,7 @@ fn scenario(folder: &Folder) -> Vec<(&'static str, Json)> {
 }
 
 #[test]
-fn provider_plans_and_stores_the_same_in_process_and_as_a_plugin() {
+fn scenario_is_the_same_three_ways_in_process_and_as_a_plugin() {
     let expected = scenario(&Folder::new());
     assert_eq!(expected[0].1.as_array().unwrap().len(), 5);
     let Some(plugin) = plugin() else {

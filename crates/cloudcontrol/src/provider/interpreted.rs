@@ -1,7 +1,7 @@
 //! Types as they were interpreted, each once and when first asked for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 
 use groma_framework::{ProviderDiagnostic, ProviderDiagnostics, ResourceSchema};
 
@@ -12,8 +12,8 @@ use super::identity::Identity;
 use super::tags::{self, TagAttributes};
 use super::{region, secrets};
 use crate::Name;
-use crate::names::{self, Meaning};
-use crate::schema::{Catalogue, TypeSchema};
+use crate::names::{Meaning, NameIndex};
+use crate::schema::{Catalogue, SchemaError, TypeSchema};
 
 /// A resource type with its attributes.
 #[derive(Debug)]
@@ -60,10 +60,15 @@ pub enum Entry {
     Many(Name),
 }
 
+fn unusable(cloud_name: &str, error: &SchemaError) -> ProviderDiagnostics {
+    ProviderDiagnostic::error("Resource Type Schema Unusable", format!("{cloud_name}: {error}")).into()
+}
+
 /// All types of a catalogue.
 #[derive(Debug)]
 pub struct Types {
     catalogue: Arc<Catalogue>,
+    names: OnceLock<NameIndex>,
     known: RwLock<HashMap<Name, Known>>,
 }
 
@@ -88,7 +93,7 @@ impl Known {
 impl Types {
     /// The types of a catalogue, none of them interpreted yet.
     pub fn new(catalogue: Arc<Catalogue>) -> Self {
-        Self { catalogue, known: RwLock::default() }
+        Self { catalogue, names: OnceLock::new(), known: RwLock::default() }
     }
 
     /// The schemas behind the types.
@@ -109,9 +114,9 @@ impl Types {
             Some(Known::Nothing) => return Ok(None),
             None => {}
         }
-        let entry = match names::find(&self.catalogue, type_name) {
-            Some(Meaning::One(cloud_name)) => self.interpret(&cloud_name)?.map(Entry::One),
-            Some(Meaning::Many(cloud_name)) => self.listable(&cloud_name)?.map(Entry::Many),
+        let entry = match self.names.get_or_init(|| NameIndex::new(&self.catalogue)).find(type_name) {
+            Some(Meaning::One(cloud_name)) => self.interpret(cloud_name)?.map(Entry::One),
+            Some(Meaning::Many(cloud_name)) => self.listable(cloud_name)?.map(Entry::Many),
             None => None,
         };
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -128,9 +133,7 @@ impl Types {
     }
 
     fn schema(&self, cloud_name: &str) -> Result<Option<Arc<TypeSchema>>, ProviderDiagnostics> {
-        self.catalogue.get(cloud_name).map_err(|error| {
-            ProviderDiagnostic::error("Resource Type Schema Unusable", format!("{cloud_name}: {error}")).into()
-        })
+        self.catalogue.get(cloud_name).map_err(|error| unusable(cloud_name, &error))
     }
 
     fn interpret(&self, cloud_name: &str) -> Result<Option<Arc<Interpreted>>, ProviderDiagnostics> {
@@ -147,9 +150,8 @@ impl Types {
 
     /// A type that can be listed without further input (CC-01).
     fn listable(&self, cloud_name: &str) -> Result<Option<Name>, ProviderDiagnostics> {
-        let schema = self.schema(cloud_name)?;
-        let handler = schema.as_ref().and_then(|schema| schema.handlers.list.as_ref());
-        Ok(handler.filter(|handler| handler.required_inputs.is_empty()).map(|_| cloud_name.into()))
+        let inputs = self.catalogue.list_inputs(cloud_name).map_err(|error| unusable(cloud_name, &error))?;
+        Ok(inputs.filter(Vec::is_empty).map(|_| cloud_name.into()))
     }
 
     /// The types that cannot be offered, with the reason (CC-01). This reads all schemas.

@@ -23,6 +23,8 @@ const MAGIC: &[u8; 8] = b"GROMSCH1";
 const HEADER: usize = 32;
 const RECORD: usize = 20;
 const FRAME: usize = 12;
+/// The largest services have about 100 types, in frames of 128 KiB.
+const FRAMES_OF_A_SERVICE: usize = 16;
 
 static SHIPPED: &[u8] = include_bytes!("../../data/schemas.bin");
 static DESCRIPTIONS: &[u8] = include_bytes!("../../data/descriptions.bin");
@@ -38,8 +40,10 @@ pub struct Blob {
     dictionary: usize,
     dictionary_size: usize,
     expanded_dictionary: OnceLock<Vec<u8>>,
-    /// The frame that was expanded last: neighbouring types are often requested one after the other.
-    last_frame: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
+    /// The frames that were expanded last, the latest at the end: neighbouring types are often requested one after the other.
+    recent_frames: Mutex<Vec<(usize, Arc<Vec<u8>>)>>,
+    /// The number of frames to keep.
+    capacity: usize,
     sections: Sections,
 }
 
@@ -87,7 +91,6 @@ impl Blob {
             return Err(SchemaError::Blob("it is cut off"));
         }
         let expanded_dictionary = OnceLock::new();
-        let last_frame = Mutex::default();
         Ok(Self {
             bytes,
             types,
@@ -97,9 +100,16 @@ impl Blob {
             dictionary,
             dictionary_size,
             expanded_dictionary,
-            last_frame,
+            recent_frames: Mutex::default(),
+            capacity: 1,
             sections,
         })
+    }
+
+    /// Keeps the frames of a whole service, for a pass over all types.
+    #[must_use]
+    pub fn for_all_types(self) -> Self {
+        Self { capacity: FRAMES_OF_A_SERVICE, ..self }
     }
 
     /// Returns the origin of the schemas, for `version` output: package, version and date.
@@ -175,13 +185,17 @@ impl Blob {
     }
 
     fn recent_frame(&self, frame: usize) -> Result<Arc<Vec<u8>>, SchemaError> {
-        let last = self.last_frame.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, expanded)) = last.filter(|(known, _)| *known == frame) {
-            return Ok(expanded);
+        let mut recent = self.recent_frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = recent.iter().position(|(known, _)| *known == frame);
+        let entry = match known {
+            Some(position) => recent.remove(position),
+            None => (frame, Arc::new(self.frame(frame)?)),
+        };
+        if recent.len() >= self.capacity {
+            recent.remove(0);
         }
-        let expanded = Arc::new(self.frame(frame)?);
-        *self.last_frame.lock().unwrap_or_else(PoisonError::into_inner) = Some((frame, expanded.clone()));
-        Ok(expanded)
+        recent.push(entry.clone());
+        Ok(entry.1)
     }
 
     fn frame(&self, frame: usize) -> Result<Vec<u8>, SchemaError> {

@@ -73,8 +73,9 @@ impl Catalogue {
     /// types: it serves a pass over all of them.
     #[must_use]
     pub fn described(&self) -> Self {
-        let shipped = self.shipped.as_ref().and_then(|_| Blob::shipped().ok());
-        Self { shipped, texts: Blob::descriptions().ok(), given: self.given.clone(), parsed: RwLock::default() }
+        let shipped = self.shipped.as_ref().and_then(|_| Blob::shipped().ok()).map(Blob::for_all_types);
+        let texts = Blob::descriptions().ok().map(Blob::for_all_types);
+        Self { shipped, texts, given: self.given.clone(), parsed: RwLock::default() }
     }
 
     /// The IAM actions that the handlers of a type need, by operation: `create`, `read`, `update`, `delete`, `list`.
@@ -133,6 +134,27 @@ impl Catalogue {
         };
         let texts = self.texts.as_ref().map_or(Ok(None), |blob| blob.document(type_name))?;
         described(json(&text)?, texts.as_deref()).map(Some)
+    }
+
+    /// Returns the inputs that the list handler of a type needs; none if it has no list handler. Much faster than
+    /// [`Self::get`].
+    pub fn list_inputs(&self, type_name: &str) -> Result<Option<Vec<Name>>, SchemaError> {
+        #[derive(Default, serde::Deserialize)]
+        struct Handlers {
+            list: Option<serde_json::Value>,
+        }
+        #[derive(serde::Deserialize)]
+        struct Outline {
+            #[serde(default)]
+            handlers: Handlers,
+        }
+        let shipped = || self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name));
+        let Some(text) = self.given.get(type_name).cloned().map_or_else(shipped, |text| Ok(Some(text)))? else {
+            return Ok(None);
+        };
+        let outline: Outline =
+            serde_json::from_str(&text).map_err(|error| SchemaError::Document(error.to_string()))?;
+        Ok(outline.handlers.list.map(|list| parse_list_inputs(&list)))
     }
 
     /// Visits all schema documents.
