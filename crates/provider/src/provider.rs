@@ -9,8 +9,9 @@ use crate::protocol::{
     ListRequest, LockStateRequest, LockStateResponse, MoveRequest, MoveResponse, OpenEphemeralRequest,
     OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderSchema,
     ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, ReadStateResponse, RenewEphemeralRequest,
-    StateRequest, StatesResponse, TypeCategory, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse,
-    UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
+    StateRequest, StatesResponse, TypeCategory, TypeNames, UnlockStateRequest, UpgradeIdentityRequest,
+    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest,
+    WriteStateRequest,
 };
 use crate::{Answer, Name, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::Value;

@@ -85,7 +85,9 @@ impl Emulator {
             .map_err(|error| format!("cannot start the emulator: {error}"))?;
         let mut line = String::new();
         if let Some(out) = process.stdout.take() {
-            BufReader::new(out).read_line(&mut line).map_err(|error| format!("cannot read from the emulator: {error}"))?;
+            BufReader::new(out)
+                .read_line(&mut line)
+                .map_err(|error| format!("cannot read from the emulator: {error}"))?;
         }
         let address = line.split("http://").nth(1).and_then(|rest| rest.split(". ").next()).map(str::to_owned);
         match address {

@@ -152,7 +152,8 @@ impl Source<'_> {
 
     /// Returns the provider configuration that the argument `provider` means in the root module.
     fn configuration(self, configuration: &Configuration) -> ProviderConfig {
-        let (name, alias) = self.provider.split_once('.').map_or((self.provider, None), |(name, alias)| (name, Some(alias)));
+        let (name, alias) =
+            self.provider.split_once('.').map_or((self.provider, None), |(name, alias)| (name, Some(alias)));
         let provider = configuration.root.provider_address(name);
         ProviderConfig { alias: alias.map(Into::into), ..ProviderConfig::default_in_root(provider) }
     }

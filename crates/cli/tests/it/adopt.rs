@@ -113,8 +113,7 @@ fn objects_of_another_provider_configuration_do_not_count_as_managed() {
     let provider = |alias: &str, region: &str| {
         format!("provider \"awscc\" {{\n{alias}  region   = \"{region}\"\n  emulator = {{}}\n}}\n")
     };
-    let providers =
-        provider("", "eu-central-1") + &provider("  alias    = \"virginia\"\n", "us-east-1");
+    let providers = provider("", "eu-central-1") + &provider("  alias    = \"virginia\"\n", "us-east-1");
     let group = |name: &str, argument: &str| {
         format!("resource \"awscc_logs_log_group\" \"{name}\" {{\n{argument}  log_group_name = \"/app/web\"\n}}\n")
     };
@@ -122,15 +121,21 @@ fn objects_of_another_provider_configuration_do_not_count_as_managed() {
     folder.write("main.tf", &(providers.clone() + &group("home", "")));
     folder.ok(&["apply", "-auto-approve"]);
     std::fs::remove_file(folder.path("terraform.tfstate")).unwrap();
-    let managed =
-        group("virginia", "  provider = awscc.virginia\n") + &group("ireland", "  region = \"eu-west-1\"\n");
+    let managed = group("virginia", "  provider = awscc.virginia\n") + &group("ireland", "  region = \"eu-west-1\"\n");
     folder.write("main.tf", &(providers + &managed));
     folder.ok(&["apply", "-auto-approve"]);
 
-    for arguments in [&["cloudcontrol", "adopt", "awscc_logs_log_group"][..],
-        &["cloudcontrol", "adopt", "awscc_logs_log_group", "/app/web"]] {
+    for arguments in [
+        &["cloudcontrol", "adopt", "awscc_logs_log_group"][..],
+        &["cloudcontrol", "adopt", "awscc_logs_log_group", "/app/web"],
+    ] {
         let adopted = folder.run(arguments);
-        assert!(adopted.out.contains("to = awscc_logs_log_group.web\n  id = \"/app/web\""), "{}{}", adopted.out, adopted.err);
+        assert!(
+            adopted.out.contains("to = awscc_logs_log_group.web\n  id = \"/app/web\""),
+            "{}{}",
+            adopted.out,
+            adopted.err
+        );
         assert!(!adopted.err.contains("already managed"), "{}", adopted.err);
     }
     let managed = folder.run(&["cloudcontrol", "adopt", "-provider=awscc.virginia", "awscc_logs_log_group"]);

@@ -120,6 +120,30 @@ mod tests {
         assert_eq!(find(catalogue, "aws_instance"), None);
     }
 
+    /// `GROMA_AWSCC_NAMES` may name a larger table of the same form: type, resource type, plural data source or `-`.
+    #[test]
+    fn cc_02_names_of_the_recorded_table() {
+        let table = match std::env::var("GROMA_AWSCC_NAMES") {
+            Ok(path) => std::fs::read_to_string(path).unwrap(),
+            Err(_) => include_str!("../../tests/data/names.tsv").to_owned(),
+        };
+        let mut rows = 0;
+        let mut wrong = Vec::new();
+        for line in table.lines().filter(|line| !line.starts_with("cfn_type")) {
+            let columns: Vec<&str> = line.split('\t').collect();
+            let [cfn, resource, many] = columns[..] else { panic!("not a row: {line}") };
+            rows += 1;
+            if resource != "-" && resource_type(cfn).as_deref() != Some(resource) {
+                wrong.push(format!("{cfn}: {:?} instead of {resource}", resource_type(cfn)));
+            }
+            if many != "-" && plural_data_source(cfn).as_deref() != Some(many) {
+                wrong.push(format!("{cfn}: {:?} instead of {many}", plural_data_source(cfn)));
+            }
+        }
+        assert!(rows >= 80, "only {rows} rows");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
     #[test]
     fn cc_02_no_two_types_share_a_name() {
         let mut names: Vec<String> = Catalogue::shipped().type_names().into_iter().filter_map(resource_type).collect();

@@ -6,7 +6,6 @@ use groma_framework::{CallFate, CreateRequest, ObjectResponse, PrivateData, Prov
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::configured::{Configured, PrivateState};
 use super::connection::Connection;
 use super::failure::Failure;
 use super::failures::{RecordAfterFailure, diagnostic, failed_change, missing_identifier, no_identifier};
@@ -14,10 +13,10 @@ use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::patch::{desired_state, patch};
 use super::present::{identifier_of, properties, read_after_change, with_id};
+use super::private_state::{Configured, PrivateState, new_token};
 use super::same::is_empty;
 use super::secrets::with_ephemeral;
 use super::state::fill_object;
-use super::token::new_token;
 use crate::api::HandlerErrorCode;
 
 pub(super) async fn create(
@@ -200,7 +199,9 @@ fn filled(
     place.hide(&connection.tags, planned, &mut document);
     let filled = fill_object(fields, planned, &document);
     match planned.attribute("tags_all") {
-        Some(all) if !all.is_wholly_known() => place.with_all_tags(&connection.tags, fields, planned, &filled, &reported),
+        Some(all) if !all.is_wholly_known() => {
+            place.with_all_tags(&connection.tags, fields, planned, &filled, &reported)
+        }
         _ => filled,
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::document::{Part, of_object};
 use super::fields::{Field, Fields, Shape};
-use super::instant::instant;
+use super::same::instant;
 use crate::Name;
 use crate::schema::validate::{Broken, broken_combinations};
 use crate::schema::{Keyword, Node, NodeId, TypeSchema};

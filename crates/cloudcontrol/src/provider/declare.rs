@@ -21,9 +21,7 @@ const SCHEMA_VERSION: u64 = 1;
 /// The schema of a resource.
 pub fn resource(fields: &Fields, identity: IdentitySchema) -> Result<ResourceSchema, Vec<SchemaProblem>> {
     let schema = SchemaBuilder::new().version(SCHEMA_VERSION).identity(identity);
-    attributes(fields)
-        .fold(schema, |schema, (name, attribute)| schema.attribute(name, attribute))
-        .build()
+    attributes(fields).fold(schema, |schema, (name, attribute)| schema.attribute(name, attribute)).build()
 }
 
 /// The schema of the singular data source: everything is a result but `id` and `region`.

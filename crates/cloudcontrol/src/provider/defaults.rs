@@ -69,7 +69,10 @@ mod tests {
         assert_eq!(default_value(&Shape::Text, &json!("arn:<partition>:iam::<account-id>:root")), None);
         assert_eq!(default_value(&Shape::Text, &json!({"a": 1})), None);
         let list = Shape::List(Box::new(Shape::Text), super::super::fields::Order::Kept);
-        assert_eq!(default_value(&list, &json!(["a"])).map(|value| value.as_slice().map(<[Value]>::len)), Some(Some(1)));
+        assert_eq!(
+            default_value(&list, &json!(["a"])).map(|value| value.as_slice().map(<[Value]>::len)),
+            Some(Some(1))
+        );
         assert_eq!(default_value(&list, &json!([])), None);
     }
 }

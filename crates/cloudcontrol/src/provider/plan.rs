@@ -3,9 +3,9 @@
 use groma_provider::Use;
 use groma_value::{Kind, ObjectView, Path, PathStep, Value};
 
-use super::configured::Configured;
 use super::declare::is_planned_by_framework;
 use super::fields::{Change, Field, Fields, Order, Shape};
+use super::private_state::Configured;
 use super::same::{agrees, partners, same, same_in_any_order};
 use crate::Name;
 

@@ -7,12 +7,12 @@ use groma_framework::PrivateData;
 use groma_value::{Kind, Redacted, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::configured::{Configured, PrivateState};
 use super::document::{Part, of_value};
 use super::fields::{Change, Fields, Shape};
 use super::interpreted::{Interpreted, Types};
 use super::patch::patch;
 use super::present::identifier_of;
+use super::private_state::{Configured, PrivateState};
 use super::tags::TagSettings;
 use crate::Name;
 use crate::schema::Catalogue;

@@ -6,12 +6,12 @@ use groma_framework::{ObjectResponse, ProviderDiagnostic, ReadRequest};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::configured::PrivateState;
 use super::connection::{Connection, pause};
 use super::failure::Failure;
 use super::failures::{diagnostic, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
+use super::private_state::PrivateState;
 use super::state::read_object;
 use crate::api::ResourceDescription;
 

@@ -12,16 +12,15 @@ use groma_value::{Path, Value};
 use super::access::Access;
 use super::changing::{create, delete, update};
 use super::check::{check, shown};
-use super::configured::{Configured, PrivateState};
 use super::connection::Connection;
 use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::plan::{Sources, plan};
 use super::present::{identifier_of, read, with_id};
+use super::private_state::{Configured, PrivateState, new_token};
 use super::region::REGION;
 use super::stored;
 use super::tags::TagSettings;
-use super::token::new_token;
 use crate::Name;
 
 /// A resource of any type.

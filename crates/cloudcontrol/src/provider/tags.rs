@@ -207,7 +207,8 @@ impl TagAttributes {
         let own = self.own_tags(known);
         let before = attribute(known, self.all).as_ref().map(of_map).unwrap_or_default();
         let hidden = |key: &str, value: &str| {
-            let by_default = settings.default_tag(key).is_some() || before.get(key).is_some_and(|before| before == value);
+            let by_default =
+                settings.default_tag(key).is_some() || before.get(key).is_some_and(|before| before == value);
             !own.contains_key(key) && (by_default || settings.ignores(key))
         };
         match document.get_mut(&*self.property) {

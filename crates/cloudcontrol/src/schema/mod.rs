@@ -14,8 +14,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use blob::Blob;
 pub use model::{
-    Conditional, Definition, ElementOrder, Handler, Handlers, Hints, JsonTypes, Keyword, Node, NodeId, NumberRules, Tagging,
-    TypeSchema,
+    Conditional, Definition, ElementOrder, Handler, Handlers, Hints, JsonTypes, Keyword, Node, NodeId, NumberRules,
+    Tagging, TypeSchema,
 };
 pub use parse::parse;
 pub(crate) use parse::parse_list_inputs;
@@ -152,8 +152,7 @@ impl Catalogue {
         let Some(text) = self.given.get(type_name).cloned().map_or_else(shipped, |text| Ok(Some(text)))? else {
             return Ok(None);
         };
-        let outline: Outline =
-            serde_json::from_str(&text).map_err(|error| SchemaError::Document(error.to_string()))?;
+        let outline: Outline = serde_json::from_str(&text).map_err(|error| SchemaError::Document(error.to_string()))?;
         Ok(outline.handlers.list.map(|list| parse_list_inputs(&list)))
     }
 
@@ -176,7 +175,11 @@ impl Catalogue {
             return Ok(Some(known.clone()));
         }
         if self.texts.is_some() {
-            return self.described_document(type_name)?.map(parse::parse_document).transpose().map(|parsed| parsed.map(Arc::new));
+            return self
+                .described_document(type_name)?
+                .map(parse::parse_document)
+                .transpose()
+                .map(|parsed| parsed.map(Arc::new));
         }
         let Some(text) = self.document(type_name)? else { return Ok(None) };
         let schema = Arc::new(parse(&text)?);

@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json};
 
 use super::SchemaError;
 use super::model::{
-    Conditional, Definition, ElementOrder, Handler, Handlers, Hints, JsonTypes, Node, NodeId, NumberRules, Tagging, TypeSchema,
+    Conditional, Definition, ElementOrder, Handler, Handlers, Hints, JsonTypes, Node, NodeId, NumberRules, Tagging,
+    TypeSchema,
 };
 use super::pattern::Pattern;
 use super::pointer::{Pointer, PointerSet};
@@ -136,7 +137,8 @@ impl<'a> Parser<'a> {
         let adds_rules = schema.keys().any(|key| key != "$ref" && !DESCRIPTIVE.contains(&key.as_str()));
         if adds_rules {
             let mut merged = target.clone();
-            merged.extend(schema.iter().filter(|(key, _)| *key != "$ref").map(|(key, rule)| (key.clone(), rule.clone())));
+            merged
+                .extend(schema.iter().filter(|(key, _)| *key != "$ref").map(|(key, rule)| (key.clone(), rule.clone())));
             let key = Json::Object(schema.clone()).to_string();
             return self.definition(reference, key, &merged, depth);
         }

@@ -169,7 +169,9 @@ mod tests {
         large.set_len(LARGEST + 1).unwrap();
         let refused = published(&folder.path().join("large.json")).unwrap_err();
         assert!(matches!(refused, PublishedError::TooLarge { .. }));
-        assert!(refused.to_string().ends_with("large.json is larger than 32 MiB, the limit for a resource type schema"));
+        assert!(
+            refused.to_string().ends_with("large.json is larger than 32 MiB, the limit for a resource type schema")
+        );
         std::fs::write(folder.path().join("a.zip"), "x").unwrap();
         assert!(matches!(published(&folder.path().join("a.zip")), Err(PublishedError::File { .. })));
     }

@@ -15,10 +15,10 @@ use std::sync::Arc;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
 use crate::configuration::{Configuration, LoadStatus};
+use crate::decode::{self, Role};
 use crate::manifest::ModuleManifest;
 use crate::model::{Encryption, Module};
 use crate::options::LoadOptions;
-use crate::decode::{self, Role};
 use crate::source::{Files, MemoryFiles, Syntax};
 use crate::{checks, providers};
 

@@ -22,8 +22,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    pub(crate) const NONE: Self =
-        Self { modifiers: Vec::new(), default: None, validators: Vec::new(), equality: None };
+    pub(crate) const NONE: Self = Self { modifiers: Vec::new(), default: None, validators: Vec::new(), equality: None };
 }
 
 /// The kinds of attributes.

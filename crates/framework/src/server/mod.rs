@@ -17,8 +17,8 @@ use groma_provider::{
     MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest,
     PlanResponse, Provider, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
     ReadResponse, ReadStateResponse, RenewEphemeralRequest, Schema, SchemaLookup, ServerCapabilities, StateRequest,
-    StatesResponse, TypeCategory, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest,
-    UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
+    StatesResponse, TypeCategory, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse,
+    UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
 };
 use groma_value::Value;
 

@@ -3,13 +3,13 @@
 use serde_json::Value as Json;
 
 use super::document::{LONGEST_DOCUMENT, document, resolve};
-use super::refusals::{Outcome, invalid, refuse, refuse_concurrent, unsupported};
 use super::start::{Client, Start};
+use super::{Outcome, invalid, refuse, refuse_concurrent, unsupported};
 use crate::api::{
     ApiError, CreateResource, DeleteResource, Fault, HandlerErrorCode, Operation, ProgressEvent, UpdateResource,
 };
-use crate::emulator::index::Effect;
 use crate::emulator::computed::{self, Context};
+use crate::emulator::index::Effect;
 use crate::emulator::store::{Store, kind, not_found, parse, raw};
 use crate::emulator::view;
 use crate::schema::validate;

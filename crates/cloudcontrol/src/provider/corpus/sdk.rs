@@ -10,8 +10,8 @@ use serde_json::{Value as Json, json};
 
 use super::super::interpreted::{Interpreted, Types};
 use super::super::patch::{desired_state, patch};
-use super::generator::generate;
 use super::exceptions::{FAILING_WITH_BOTO3, differences};
+use super::generator::generate;
 use super::lifecycle::emulator;
 use super::{full_types, wanted};
 use crate::emulator::Server;
