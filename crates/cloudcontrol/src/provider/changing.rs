@@ -76,7 +76,7 @@ fn unreturned(fields: &Fields, planned: &Value, properties: &Map<String, Json>) 
     missing.map(|(field, _)| field.attribute.to_string()).collect()
 }
 
-/// A creation that failed may have left an object behind: it is private, tainted, and never orphaned (CC-47). An object that
+/// A creation that failed may have left an object behind: it is kept, tainted, and never orphaned (CC-47). An object that
 /// was there before is somebody else's.
 async fn not_created(
     connection: &Connection,

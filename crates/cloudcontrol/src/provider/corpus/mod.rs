@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use groma_value::Value;
+
 use self::exceptions::{CHANGED_BY_IMPORT, FAILING, differences};
 use self::generator::{block, generate, has_write_only};
 use self::lifecycle::{ChangedByImport, FailedStep, Revisions, Step, run};
@@ -97,7 +99,7 @@ fn generated_configurations_pass_their_lifecycle() {
         let interpreted = types.one(&name).unwrap().unwrap();
         let outcome = match generate(&interpreted, number as u64 * 1_009) {
             Some(generated) => {
-                let text = |config| format!("{PROVIDER}{}", block(&name, config));
+                let text = |config: &Value| format!("{PROVIDER}{}", block(&name, config));
                 attempt(&Revisions {
                     created: text(&generated.minimal),
                     updated: text(&generated.extended),
