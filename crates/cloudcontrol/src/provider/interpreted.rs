@@ -168,3 +168,37 @@ impl Types {
         left_out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECURSIVE: [&str; 5] = [
+        "awscc_wafv2_rule_group",
+        "awscc_wafv2_web_acl",
+        "awscc_amplifyuibuilder_component",
+        "awscc_connect_evaluation_form",
+        "awscc_lex_bot",
+    ];
+
+    #[test]
+    fn cc_13_descriptions_do_not_change_the_attributes_of_recursive_types() {
+        let plain = Types::new(Catalogue::shipped().clone());
+        let described = Types::new(Arc::new(Catalogue::shipped().described()));
+        for name in RECURSIVE {
+            let ty = |types: &Types| types.one(name).unwrap().unwrap().resource.block().implied_type().clone();
+            assert!(ty(&plain) == ty(&described), "{name}");
+        }
+    }
+
+    #[test]
+    fn types_are_freed_when_nothing_uses_them() {
+        let types = Types::new(Catalogue::shipped().clone());
+        let bucket = types.one("awscc_s3_bucket").unwrap().unwrap();
+        assert!(Arc::ptr_eq(&bucket, &types.one("awscc_s3_bucket").unwrap().unwrap()));
+        let weak = Arc::downgrade(&bucket);
+        drop(bucket);
+        assert!(weak.upgrade().is_none());
+        assert!(types.one("awscc_s3_bucket").unwrap().is_some());
+    }
+}
