@@ -200,9 +200,9 @@ fn described(mut document: serde_json::Value, texts: Option<&str>) -> Result<ser
 }
 
 /// Collects the IAM actions of each handler, which are in the list that `actions` returns.
-fn actions_by_handler(
-    handlers: &serde_json::Value,
-    actions: impl Fn(&serde_json::Value) -> Option<&serde_json::Value>,
+fn actions_by_handler<'a>(
+    handlers: &'a serde_json::Value,
+    actions: impl Fn(&'a serde_json::Value) -> Option<&'a serde_json::Value>,
 ) -> BTreeMap<String, Vec<String>> {
     let handlers = handlers.as_object().into_iter().flatten();
     let named = handlers.map(|(name, handler)| {
