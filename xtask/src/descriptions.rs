@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::subschemas::subschemas;
+
 /// Returns the descriptions of a schema by the JSON pointers of their nodes, and the permissions of its handlers under
 /// `permissions`.
 pub fn of(schema: &Value) -> Value {
@@ -22,21 +24,10 @@ fn collect(schema: &Value, pointer: String, found: &mut Map<String, Value>) {
     if let Some(text @ Value::String(_)) = members.get("description") {
         found.insert(pointer.clone(), text.clone());
     }
-    for (key, value) in members {
-        match (key.as_str(), value) {
-            ("properties" | "definitions" | "patternProperties", Value::Object(named)) => {
-                for (name, below) in named {
-                    let name = name.replace('~', "~0").replace('/', "~1");
-                    collect(below, format!("{pointer}/{key}/{name}"), found);
-                }
-            }
-            ("items", below) => collect(below, format!("{pointer}/items"), found),
-            ("oneOf" | "anyOf" | "allOf", Value::Array(branches)) => {
-                for (index, below) in branches.iter().enumerate() {
-                    collect(below, format!("{pointer}/{key}/{index}"), found);
-                }
-            }
-            _ => {}
+    for (step, below) in subschemas(schema) {
+        // Conditions have no attributes that could show a description.
+        if !matches!(step.as_str(), "/if" | "/then" | "/else" | "/not") {
+            collect(below, format!("{pointer}{step}"), found);
         }
     }
 }

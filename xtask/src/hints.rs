@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::subschemas::subschemas;
+
 type Outcome<T> = Result<T, String>;
 
 const TABLE: &str = "xtask/data/hints.tsv.zst";
@@ -109,27 +111,9 @@ fn compare(name: &str, linted: &Value, fact: Option<&Value>, pointer: &str, line
             lines.push(format!("{name}\t{pointer}\t{}", hints.join(",")));
         }
     }
-    for (key, value) in members {
-        let fact = fact.and_then(|fact| fact.get(key));
-        match (key.as_str(), value) {
-            ("properties" | "definitions" | "patternProperties", Value::Object(named)) => {
-                for (step, below) in named {
-                    let escaped = step.replace('~', "~0").replace('/', "~1");
-                    let fact = fact.and_then(|fact| fact.get(step));
-                    compare(name, below, fact, &format!("{pointer}/{key}/{escaped}"), lines);
-                }
-            }
-            ("items" | "if" | "then" | "else" | "not", below) => {
-                compare(name, below, fact, &format!("{pointer}/{key}"), lines);
-            }
-            ("oneOf" | "anyOf" | "allOf", Value::Array(branches)) => {
-                for (index, below) in branches.iter().enumerate() {
-                    let fact = fact.and_then(|fact| fact.get(index));
-                    compare(name, below, fact, &format!("{pointer}/{key}/{index}"), lines);
-                }
-            }
-            _ => {}
-        }
+    for (step, below) in subschemas(linted) {
+        let fact = fact.and_then(|fact| fact.pointer(&step));
+        compare(name, below, fact, &format!("{pointer}{step}"), lines);
     }
 }
 

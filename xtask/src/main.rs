@@ -9,6 +9,7 @@ mod placeholders;
 mod protocol;
 mod schemas;
 mod structure;
+mod subschemas;
 mod summaries;
 
 use std::path::{Path, PathBuf};

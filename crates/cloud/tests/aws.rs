@@ -311,6 +311,56 @@ fn cc_48_credential_processes_and_sso_sessions_provide_keys() {
     }
 }
 
+/// A key with which the AWS CLI proves that it owns a session, made for this test.
+const DPOP_KEY: &str = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIOhvlYggm9W4idgYQerJKTc4LotTaC6lXlaubY2tYhSooAoGCCqGSM49\nAwEHoUQDQgAECScAfMRhABE1f9eNvOdXxWmy1sEpvvMkV7RCJnHuptShWcyqngoh\n/pvAHLupaJQg3612zSPNx6nVy8J/GwqIZA==\n-----END EC PRIVATE KEY-----\n";
+
+#[test]
+fn cc_48_console_logins_provide_keys_and_are_renewed() {
+    let home = tempfile::tempdir().unwrap();
+    let config = home.path().join("config");
+    std::fs::write(&config, "[profile console]\nlogin_session = arn:aws:iam::123456789012:user/dev\n").unwrap();
+    // The file name is the SHA-256 of the session, as `aws login` writes it.
+    let cache = home.path().join(".aws/login/cache");
+    std::fs::create_dir_all(&cache).unwrap();
+    let session = cache.join("893f13863f68a08133e541260597f1d60f5bf9b326625782990032cbad201e26.json");
+    let login = |expires_at: &str| {
+        let document = serde_json::json!({
+            "accessToken": {"accessKeyId": "AKLOGIN", "secretAccessKey": "s", "sessionToken": "t",
+                "accountId": "123456789012", "expiresAt": expires_at},
+            "tokenType": "aws_sigv4", "refreshToken": "refresh-1", "clientId": "arn:aws:signin:::devtools/same-device",
+            "dpopKey": DPOP_KEY,
+        });
+        std::fs::write(&session, document.to_string()).unwrap();
+    };
+    let cloud = Double::start(|request, _| match request.target.as_str() {
+        "/v1/token" => {
+            assert!(request.header("dpop").is_some_and(|proof| proof.split('.').count() == 3));
+            let asked: serde_json::Value = serde_json::from_str(&request.body).unwrap();
+            assert_eq!((&asked["grantType"], &asked["refreshToken"]), (&"refresh_token".into(), &"refresh-1".into()));
+            ok(r#"{"accessToken":{"accessKeyId":"AKRENEWED","secretAccessKey":"s","sessionToken":"t2"},
+                "tokenType":"aws_sigv4","expiresIn":900,"refreshToken":"refresh-2"}"#)
+        }
+        _ => ok("{}"),
+    });
+    let key = || {
+        let settings = AwsSettings {
+            profile: Some("console".to_owned()),
+            config_files: vec![config.clone()],
+            ..settings(bare(home.path()).with("AWS_ENDPOINT_URL_SIGNIN", cloud.url.as_str()), &cloud)
+        };
+        AwsClient::new(settings).unwrap().send_blocking(decrypt()).unwrap();
+        last(&cloud).key_id().unwrap().to_owned()
+    };
+    login(&in_an_hour());
+    assert_eq!(key(), "AKLOGIN");
+    assert!(cloud.received().iter().all(|request| request.target != "/v1/token"));
+    login("2026-01-01T00:00:00Z");
+    assert_eq!(key(), "AKRENEWED");
+    // The renewed session is kept, so that the AWS CLI and the next run continue with it.
+    let renewed: serde_json::Value = serde_json::from_slice(&std::fs::read(&session).unwrap()).unwrap();
+    assert_eq!(renewed["refreshToken"], "refresh-2");
+}
+
 #[test]
 fn cc_48_missing_credentials_list_the_tried_sources() {
     let home = tempfile::tempdir().unwrap();

@@ -137,6 +137,19 @@ fn cc_30_defaults_of_the_schema_are_planned() {
 }
 
 #[test]
+fn cc_30_a_default_is_not_planned_beside_a_configured_alternative() {
+    let world = World::new();
+    let config = json!({"global_cluster_identifier": "world", "source_db_cluster_identifier": "source"});
+    let plan = world.plan("awscc_docdb_global_cluster", &config, None);
+    assert!(!plan.planned_state.attribute("engine").unwrap().is_known());
+    let object = world.applied("awscc_docdb_global_cluster", &config);
+    assert!(object.state.attribute("engine").unwrap().is_null());
+    let config = json!({"global_cluster_identifier": "other"});
+    let plan = world.plan("awscc_docdb_global_cluster", &config, None);
+    assert_eq!(plan.planned_state.attribute("engine").unwrap().as_str(), Some("docdb"));
+}
+
+#[test]
 fn cc_30_a_removed_argument_gets_its_default_back() {
     let world = World::new();
     let object = world.applied("awscc_kms_key", &json!({"description": "k", "multi_region": true}));

@@ -27,6 +27,7 @@ pub use checks::{
 pub use configuration::{Configuration, DeepReference, LoadStatus, LoadedFile, TestFile, TestRun, Tested};
 pub use load::{
     InstalledModules, ModuleLocator, ModuleRequest, has_test_files, load, load_alone, load_encryption, load_with,
+    with_blocks,
 };
 pub use lock_file::{LockFile, LockedProvider};
 pub use manifest::{InstalledModule, ManifestError, ModuleManifest};

@@ -238,6 +238,11 @@ impl Planned {
         Some(self.change(address)?.after.unmark_deep().0)
     }
 
+    /// Returns the object at `address` before the planned change: null for a creation.
+    pub fn prior(&self, address: &str) -> Option<Value> {
+        Some(self.change(address)?.before.unmark_deep().0)
+    }
+
     /// Returns the attributes that require the replacement of the object at `address`.
     pub fn replaced_because_of(&self, address: &str) -> Vec<String> {
         let change = self.change(address);

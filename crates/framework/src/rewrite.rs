@@ -38,15 +38,25 @@ pub(crate) struct ObjectStates<'a> {
 
 /// Returns the plan after `visit` was called for every attribute, outer before inner ones.
 pub(crate) fn rewrite(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, visit: &mut Visitor<'_>) -> Value {
-    object(block, rules, triple, &mut Path::root(), visit)
+    object(block, Some(rules), triple, &mut Path::root(), visit)
 }
 
-fn object(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, path: &mut Path, visit: &mut Visitor<'_>) -> Value {
+/// The rules of an attribute in objects that have none.
+static NO_RULES: SlotRules = SlotRules::NONE;
+
+fn object(
+    block: &Block,
+    rules: Option<&RuleSet>,
+    triple: ObjectStates<'_>,
+    path: &mut Path,
+    visit: &mut Visitor<'_>,
+) -> Value {
     // Null and unknown objects have no attributes to visit.
     let Kind::Object(planned) = triple.plan.kind() else { return triple.plan.clone() };
     let (config, state) = (parts(triple.config), parts(triple.state));
-    let slots = block.slots().iter().zip(&rules.slots).zip(planned.values()).enumerate();
-    let values = slots.map(|(position, ((slot, slot_rules), plan))| {
+    let slots = block.slots().iter().zip(planned.values()).enumerate();
+    let values = slots.map(|(position, (slot, plan))| {
+        let slot_rules = rules.and_then(|rules| rules.slots.get(position)).unwrap_or(&NO_RULES);
         // The counterpart of a new nested object does not exist; visitors then see null.
         let absent = slot.item.empty_value();
         let triple = ObjectStates {
@@ -63,12 +73,13 @@ fn object(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, path: &mut P
             plan: triple.plan,
             state: triple.state,
         });
-        let value = match (next, slot.item.nested(), &slot_rules.nested) {
+        let value = match (next, slot.item.nested()) {
             // Inner values come from the outer value that the visitor decided on.
-            (Next::Into(plan), Some((nesting, block)), Some(rules)) => {
-                nested(nesting, block, rules, ObjectStates { plan: &plan, ..triple }, path, visit)
+            (Next::Into(plan), Some((nesting, block))) => {
+                let triple = ObjectStates { plan: &plan, ..triple };
+                nested(nesting, block, slot_rules.nested.as_ref(), triple, path, visit)
             }
-            (Next::Into(value) | Next::Past(value), _, _) => value,
+            (Next::Into(value) | Next::Past(value), _) => value,
         };
         path.pop();
         value
@@ -80,7 +91,7 @@ fn object(block: &Block, rules: &RuleSet, triple: ObjectStates<'_>, path: &mut P
 fn nested(
     nesting: Nesting,
     block: &Block,
-    rules: &RuleSet,
+    rules: Option<&RuleSet>,
     triple: ObjectStates<'_>,
     path: &mut Path,
     visit: &mut Visitor<'_>,

@@ -9,8 +9,9 @@ use crate::protocol::{
     ListRequest, LockStateRequest, LockStateResponse, MoveRequest, MoveResponse, OpenEphemeralRequest,
     OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderSchema,
     ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, ReadStateResponse, RenewEphemeralRequest,
-    StateRequest, StatesResponse, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse,
-    UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
+    StateRequest, StatesResponse, TypeCategory, TypeNames, UnlockStateRequest, UpgradeIdentityRequest,
+    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest,
+    WriteStateRequest,
 };
 use crate::{Answer, Name, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::Value;
@@ -69,6 +70,42 @@ pub trait Provider: Send + Sync {
     fn ephemeral_schema(&self, type_name: &str) -> SchemaLookup {
         let _ = type_name;
         Ok(None)
+    }
+
+    /// Returns the schema of a type in a category.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the provider did not answer, such as a broken connection.
+    fn category_schema(&self, category: TypeCategory, type_name: &str) -> SchemaLookup {
+        match category {
+            TypeCategory::Resource => self.resource_schema(type_name),
+            TypeCategory::DataSource => self.data_schema(type_name),
+            TypeCategory::EphemeralResource => self.ephemeral_schema(type_name),
+            TypeCategory::List => self.list_schema(type_name),
+            TypeCategory::Action => self.action_schema(type_name),
+            TypeCategory::StateStore => self.state_store_schema(type_name),
+        }
+    }
+
+    /// Passes the schemas of all types to `visit`, sorted by name. A provider with thousands of types builds and frees
+    /// them one after the other.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the provider did not answer, such as a broken connection.
+    fn visit_schemas(
+        &self,
+        visit: &mut dyn FnMut(TypeCategory, &Name, &Arc<Schema>),
+    ) -> Result<(), ProviderDiagnostics> {
+        for (name, categories) in self.type_names().categories() {
+            for category in categories {
+                if let Some(schema) = self.category_schema(category, &name)? {
+                    visit(category, &name, &schema);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns the signature of a function that the schema declares.

@@ -2,6 +2,7 @@
 //!
 //! Results are reported, not judged: timings never fail the task.
 
+mod cloud;
 mod commands;
 mod language;
 mod measure;
@@ -35,6 +36,10 @@ pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
         None => build(&cargo, workspace)?,
     };
     let peer = peer();
+    if options.extent == Extent::Cloud {
+        cloud::lines(&groma)?.iter().for_each(|line| println!("{line}"));
+        return Ok(());
+    }
     println!("{}", commands::start(&groma)?);
     for line in commands::quick_start(&groma, workspace, options.runs)? {
         println!("{line}");
@@ -80,7 +85,7 @@ fn describe(options: &Options, peer: Option<&Path>) -> String {
     };
     let left_out = match options.extent {
         Extent::Deep => "",
-        Extent::Quick | Extent::Usual => {
+        Extent::Quick | Extent::Usual | Extent::Cloud => {
             " `blocks` above 10,000 and `chain` above 1,000 are not applied: state files list all dependencies, including \
              indirect ones, which takes gigabytes (--deep)."
         }

@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, Mode as ResourceMode, ModuleInstance, Resource, ResourceInstance, Target};
+use groma_address::{
+    InstanceKey, Mode as ResourceMode, ModuleInstance, ProviderConfig, Resource, ResourceInstance, Target,
+};
 use groma_cloudcontrol::names::{resource_type, snake_case};
-use groma_config::{Configuration, DiskFiles, Entry, Files, LoadOptions, Queries};
+use groma_config::{Configuration, LoadOptions, with_blocks};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::hooks::Silent;
 use groma_engine::{Action, MissingResources, Plan, PlanOptions, Searched};
@@ -20,13 +20,19 @@ use serde_json::{Map, Value as Json};
 
 use super::backend::{StateOverrides, state_location};
 use super::cloudcontrol::{catalogue_of, known};
-use super::configuration::{Purpose, load_from, load_options};
+use super::configuration::{Purpose, load_options, load_with_options};
 use super::context::Context;
 use super::operation::{peek_state, quiet_run};
 use super::outcome::{Outcome, fail};
 use super::variables::{Missing, values};
 use crate::arguments::CloudControlAdopt;
 use crate::settings::Questions;
+
+/// The local name of the provider in a directory that names no other.
+const PROVIDER: &str = "awscc";
+
+/// The argument and the attribute of identities that name a region.
+const REGION: &str = "region";
 
 /// The name of the list block that searches for all objects of the type.
 const SEARCH: &str = "adopt";
@@ -50,24 +56,27 @@ pub(super) fn run(context: &mut Context, arguments: &CloudControlAdopt) -> Outco
             format!("{type_name:?} has no resource type. \"cloudcontrol types\" lists all types."),
         ));
     };
-    let source = Source { resource_type: &resource_type, provider: arguments.provider.as_deref() };
-    let identifiers = match arguments.identifiers.as_slice() {
-        [] => search(context, arguments, source)?,
-        given => given.to_vec(),
+    let source = Source { resource_type: &resource_type, provider: arguments.provider.as_deref().unwrap_or(PROVIDER) };
+    let project = WorkingDirectory::load(context, arguments)?;
+    let objects = match arguments.identifiers.as_slice() {
+        [] => project.search(context, arguments, source)?,
+        given => given.iter().map(|identifier| Found { identifier: identifier.clone(), region: None }).collect(),
     };
-    let session = Adoption::load(context, arguments, Blocks::Imports(String::new()))?;
-    let state = session.state(context)?;
-    let taken = names_in_use(&session.configuration, &state, &resource_type);
-    let managed = managed_identifiers(&state, &resource_type);
-    let (known, new): (Vec<String>, Vec<String>) =
-        identifiers.into_iter().partition(|identifier| managed.contains_key(identifier));
+    let taken = project.names_in_use(&resource_type);
+    let managed = project.managed_objects(source);
     let mut problems = Diagnostics::new();
-    for identifier in &known {
-        let detail = format!(
-            "{type_name} {identifier:?} is already in the state as {}, so no blocks are printed for it.",
-            managed[identifier]
-        );
-        problems.push(Diagnostic::warning("Object already managed", detail));
+    let mut new = Vec::new();
+    for object in objects {
+        match managed.iter().find(|managed| managed.is(&object)) {
+            Some(managed) => problems.push(Diagnostic::warning(
+                "Object already managed",
+                format!(
+                    "{type_name} {:?} is already in the state as {}, so no blocks are printed for it.",
+                    object.identifier, managed.address
+                ),
+            )),
+            None => new.push(object.identifier),
+        }
     }
     let named = named(new, taken);
     if named.is_empty() {
@@ -78,9 +87,7 @@ pub(super) fn run(context: &mut Context, arguments: &CloudControlAdopt) -> Outco
         context.show_on_stderr(&problems);
         return Ok(0);
     }
-    let imports: Vec<String> = named.iter().map(|(name, identifier)| source.import(name, identifier)).collect();
-    let (plan, found) =
-        Adoption::load(context, arguments, Blocks::Imports(imports.concat()))?.plan(context, &named, source)?;
+    let (plan, found) = project.plan(context, &named, source)?;
     problems.append(found);
     if let Some(plan) = &plan {
         problems.append(changes_warning(plan, &resource_type));
@@ -90,17 +97,40 @@ pub(super) fn run(context: &mut Context, arguments: &CloudControlAdopt) -> Outco
     Ok(u8::from(problems.has_errors()))
 }
 
+/// An existing object.
+struct Found {
+    identifier: String,
+    /// The region of the object, if the search returned it.
+    region: Option<String>,
+}
+
+/// An object in the state, of the provider configuration that is searched.
+struct Managed {
+    address: ResourceInstance,
+    identifier: String,
+    /// The region that the object sets instead of that of the provider configuration.
+    region: Option<String>,
+}
+
+impl Managed {
+    /// Whether this is `found`. Identifiers are unique in an account and region only.
+    fn is(&self, found: &Found) -> bool {
+        self.identifier == found.identifier && (self.region.is_none() || self.region == found.region)
+    }
+}
+
 /// The resource type to adopt and the provider block that finds its objects.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     resource_type: &'a str,
     /// The value of the argument `provider`, such as `awscc.europe`.
-    provider: Option<&'a str>,
+    provider: &'a str,
 }
 
 impl Source<'_> {
     fn provider_argument(self) -> String {
-        self.provider.map(|provider| format!("  provider = {provider}\n")).unwrap_or_default()
+        // The default configuration needs no argument.
+        if self.provider == PROVIDER { String::new() } else { format!("  provider = {}\n", self.provider) }
     }
 
     fn import(self, name: &str, identifier: &str) -> String {
@@ -120,6 +150,14 @@ impl Source<'_> {
         ResourceInstance { module: ModuleInstance::root(), resource, key: InstanceKey::None }
     }
 
+    /// Returns the provider configuration that the argument `provider` means in the root module.
+    fn configuration(self, configuration: &Configuration) -> ProviderConfig {
+        let (name, alias) =
+            self.provider.split_once('.').map_or((self.provider, None), |(name, alias)| (name, Some(alias)));
+        let provider = configuration.root.provider_address(name);
+        ProviderConfig { alias: alias.map(Into::into), ..ProviderConfig::default_in_root(provider) }
+    }
+
     /// Returns a list block that finds all objects.
     fn list(self, inputs: &Map<String, Json>) -> String {
         let mut config = String::new();
@@ -128,30 +166,11 @@ impl Source<'_> {
             write_literal(&value.to_string(), &mut literal);
             let _ = writeln!(config, "    {} = jsondecode({literal})", snake_case(property));
         }
-        let (resource_type, provider) = (self.resource_type, self.provider.unwrap_or("awscc"));
+        let Self { resource_type, provider } = self;
         format!(
             "list \"{resource_type}\" \"{SEARCH}\" {{\n  provider = {provider}\n  limit = {LIMIT}\n  config {{\n{config}  }}\n}}\n"
         )
     }
-}
-
-/// Returns the identifiers of all objects of the type, in their order.
-fn search(
-    context: &mut Context,
-    arguments: &CloudControlAdopt,
-    source: Source<'_>,
-) -> Result<Vec<String>, Diagnostics> {
-    let inputs = inputs(arguments.model.as_deref())?;
-    let (searched, problems) =
-        Adoption::load(context, arguments, Blocks::List(source.list(&inputs)))?.search(context)?;
-    if problems.has_errors() {
-        return Err(problems);
-    }
-    let searched = searched.into_iter().filter(|one| &*one.address.resource.name == SEARCH);
-    let mut identifiers: Vec<String> = searched.flat_map(|one| one.found).map(|found| found.display_name).collect();
-    identifiers.sort();
-    identifiers.dedup();
-    Ok(identifiers)
 }
 
 /// Parses the inputs of the list handler.
@@ -171,96 +190,112 @@ fn invalid_model(reason: &str) -> Diagnostics {
     fail("Invalid model", detail)
 }
 
-/// Blocks to add to the configuration of the working directory. Query files cannot have imports, nor other files lists.
-enum Blocks {
-    List(String),
-    Imports(String),
-}
-
-/// The configuration of the working directory with additional blocks.
-struct Adoption {
+/// The configuration and state of the working directory.
+struct WorkingDirectory {
     configuration: Configuration,
+    loading: LoadOptions,
     options: PlanOptions,
+    state: State,
     problems: Diagnostics,
 }
 
-impl Adoption {
-    fn load(context: &mut Context, arguments: &CloudControlAdopt, blocks: Blocks) -> Result<Self, Diagnostics> {
-        let (queries, extension, text) = match blocks {
-            Blocks::List(text) => (Queries::Included, "tfquery.hcl", text),
-            Blocks::Imports(text) => (Queries::Ignored, "tf", text),
-        };
-        let files = WithBlocks { disk: DiskFiles::new("."), name: unused_name(extension), text };
-        let loading = LoadOptions { queries, ..load_options(context) };
-        let (configuration, mut problems) = load_from(context, Purpose::Query, loading, &files)?;
+impl WorkingDirectory {
+    fn load(context: &mut Context, arguments: &CloudControlAdopt) -> Result<Self, Diagnostics> {
+        let loading = load_options(context);
+        let (configuration, mut problems) = load_with_options(context, Purpose::Query, loading.clone())?;
         let (inputs, warnings) = values(context, &configuration.root, &arguments.variables, Missing::Ask)?;
         problems.append(warnings);
         let options = PlanOptions { inputs, missing: MissingResources::Generated, ..PlanOptions::default() };
-        Ok(Self { configuration, options, problems })
+        let state = state(context, &configuration)?;
+        Ok(Self { configuration, loading, options, state, problems })
     }
 
-    /// Reads the state without its lock, because nothing is changed.
-    fn state(&self, context: &mut Context) -> Result<State, Diagnostics> {
-        let location = state_location(context, &self.configuration.root, StateOverrides::default())?;
-        peek_state(context, location)
+    /// Returns the configuration with generated blocks.
+    fn with(&self, context: &Context, text: String) -> Result<Configuration, Diagnostics> {
+        with_blocks(&self.configuration, &self.loading, &context.sources, "generated blocks", text)
     }
 
-    fn search(mut self, context: &mut Context) -> Result<(Vec<Searched>, Diagnostics), Diagnostics> {
-        let state = self.state(context)?;
-        let mut run = quiet_run(context, self.configuration, Arc::new(Silent), PARALLELISM)?;
-        let (searched, problems) = run.query(state, self.options);
+    /// Returns all objects of the type, ordered by identifier.
+    fn search(
+        &self,
+        context: &mut Context,
+        arguments: &CloudControlAdopt,
+        source: Source<'_>,
+    ) -> Result<Vec<Found>, Diagnostics> {
+        let list = source.list(&inputs(arguments.model.as_deref())?);
+        let configuration = self.with(context, list)?;
+        // Runs own their state, which is never copied; provider blocks may refer to it.
+        let state = state(context, &configuration)?;
+        let mut run = quiet_run(context, configuration, Arc::new(Silent), PARALLELISM)?;
+        let (searched, problems) = run.query(state, self.options.clone());
         run.stop_providers();
-        self.problems.append(problems);
-        Ok((searched, self.problems))
+        if problems.has_errors() {
+            return Err(problems);
+        }
+        Ok(found(searched))
     }
 
+    /// Plans the imports of the named objects.
     fn plan(
         mut self,
         context: &mut Context,
         named: &[(String, String)],
         source: Source<'_>,
     ) -> Result<(Option<Plan>, Diagnostics), Diagnostics> {
-        let state = self.state(context)?;
+        let imports: Vec<String> = named.iter().map(|(name, identifier)| source.import(name, identifier)).collect();
+        let configuration = self.with(context, imports.concat())?;
         // The rest of the configuration may have changes of its own, which are not the subject here.
         self.options.targets = named.iter().map(|(name, _)| Target::Instance(source.address(name))).collect();
-        let mut run = quiet_run(context, self.configuration, Arc::new(Silent), PARALLELISM)?;
-        let (plan, problems) = run.plan(state, &self.options);
+        let mut run = quiet_run(context, configuration, Arc::new(Silent), PARALLELISM)?;
+        let (plan, problems) = run.plan(self.state, &self.options);
         run.stop_providers();
         // The next plan repeats its warnings, and the one about targets is about this command's own.
         self.problems.append(problems.into_iter().filter(Diagnostic::is_error).collect::<Diagnostics>());
         Ok((plan, self.problems))
     }
-}
 
-/// Returns the names of resources of the type that the configuration and the state use.
-fn names_in_use(configuration: &Configuration, state: &State, resource_type: &str) -> BTreeSet<String> {
-    let declared = configuration.root.resources.keys().filter(|address| &*address.type_name == resource_type);
-    let recorded = state.resources().map(|(address, _)| &address.resource);
-    let recorded = recorded.filter(|resource| &*resource.type_name == resource_type);
-    declared.map(|address| address.name.to_string()).chain(recorded.map(|one| one.name.to_string())).collect()
-}
-
-/// Returns the identifiers of managed objects of the type, with their addresses.
-fn managed_identifiers(state: &State, resource_type: &str) -> HashMap<String, ResourceInstance> {
-    let mut managed = HashMap::new();
-    for (address, entry) in state.resources() {
-        if &*address.resource.type_name != resource_type {
-            continue;
-        }
-        for (key, record) in entry.instances() {
-            let Some(object) = record.object(None) else { continue };
-            let attributes: Json = serde_json::from_str(object.attributes.as_str()).unwrap_or_default();
-            if let Some(identifier) = attributes["id"].as_str() {
-                let instance = ResourceInstance {
-                    module: address.module.clone(),
-                    resource: address.resource.clone(),
-                    key: key.clone(),
-                };
-                managed.insert(identifier.to_owned(), instance);
-            }
-        }
+    /// Returns the names of resources of the type that the configuration and the state use.
+    fn names_in_use(&self, resource_type: &str) -> BTreeSet<String> {
+        let declared = self.configuration.root.resources.keys();
+        let recorded = self.state.resources().map(|(address, _)| &address.resource);
+        let resources = declared.chain(recorded).filter(|resource| &*resource.type_name == resource_type);
+        resources.map(|resource| resource.name.to_string()).collect()
     }
-    managed
+
+    /// Returns the objects of the type in the state that belong to the provider configuration of `source`. Other provider
+    /// configurations have other accounts or regions, whose objects can have the same identifiers.
+    fn managed_objects(&self, source: Source<'_>) -> Vec<Managed> {
+        let provider = source.configuration(&self.configuration);
+        let of_type = self.state.iter().filter(|view| &*view.resource.resource.type_name == source.resource_type);
+        let managed = of_type.filter_map(|view| {
+            let object = view.record.object(None).filter(|object| *view.manager(object) == provider)?;
+            let attributes: Json = serde_json::from_str(object.attributes.as_str()).unwrap_or_default();
+            let text = |name: &str| attributes[name].as_str().map(str::to_owned);
+            Some(Managed { address: view.address(), identifier: text("id")?, region: text(REGION) })
+        });
+        managed.collect()
+    }
+}
+
+/// Reads the state without its lock, because nothing is changed.
+fn state(context: &mut Context, configuration: &Configuration) -> Result<State, Diagnostics> {
+    let location = state_location(context, &configuration.root, StateOverrides::default())?;
+    peek_state(context, location)
+}
+
+/// Returns the objects that the search found.
+fn found(searched: Vec<Searched>) -> Vec<Found> {
+    let searched = searched.into_iter().filter(|one| &*one.address.resource.name == SEARCH);
+    let mut objects: Vec<Found> = searched
+        .flat_map(|one| one.found)
+        .map(|object| Found {
+            region: object.identity.attribute(REGION).and_then(|region| region.as_str().map(str::to_owned)),
+            identifier: object.display_name,
+        })
+        .collect();
+    objects.sort_by(|left, right| left.identifier.cmp(&right.identifier));
+    objects.dedup_by(|left, right| left.identifier == right.identifier);
+    objects
 }
 
 /// Returns each identifier with the name of its resource.
@@ -335,40 +370,6 @@ fn changes_warning(plan: &Plan, resource_type: &str) -> Diagnostics {
     Diagnostic::warning("Objects differ from the printed configuration", detail).into()
 }
 
-/// Returns a file name that the working directory does not use.
-fn unused_name(extension: &str) -> PathBuf {
-    let mut name = PathBuf::from(format!("adopt.{extension}"));
-    while name.exists() {
-        name = PathBuf::from(format!("adopt_{}", name.display()));
-    }
-    name
-}
-
-/// The files of the working directory and one more with generated blocks.
-struct WithBlocks {
-    disk: DiskFiles,
-    name: PathBuf,
-    text: String,
-}
-
-impl Files for WithBlocks {
-    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
-        let mut entries = self.disk.list(directory)?;
-        if directory.components().all(|component| component == std::path::Component::CurDir) {
-            entries.push(Entry { name: self.name.clone().into_os_string(), is_directory: false });
-        }
-        Ok(entries)
-    }
-
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if path == self.name { Ok(self.text.clone().into_bytes()) } else { self.disk.read(path) }
-    }
-
-    fn follow(&self, path: &Path) -> PathBuf {
-        self.disk.follow(path)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -394,7 +395,7 @@ mod tests {
 
     #[test]
     fn import_blocks_escape_identifiers() {
-        let source = Source { resource_type: "awscc_s3_bucket", provider: Some("awscc.europe") };
+        let source = Source { resource_type: "awscc_s3_bucket", provider: "awscc.europe" };
         assert_eq!(
             source.import("x", "a${b}"),
             "import {\n  to       = awscc_s3_bucket.x\n  provider = awscc.europe\n  id       = \"a$${b}\"\n}\n"

@@ -1,6 +1,6 @@
 //! `cloudcontrol`: resource types of AWS Cloud Control, their schemas and permissions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -62,12 +62,12 @@ pub(super) fn catalogue_of(context: &Context) -> Result<Arc<Catalogue>, Diagnost
 fn types(context: &Context, arguments: &CloudControlTypes) -> Result<String, Diagnostics> {
     let catalogue = catalogue_of(context)?;
     let wanted = arguments.pattern.as_deref().unwrap_or_default().to_lowercase();
-    let left_out = AwsCloudControl::new(Arc::clone(&catalogue)).unsupported_types();
+    let left_out: HashMap<String, String> =
+        AwsCloudControl::new(Arc::clone(&catalogue)).unsupported_types().into_iter().collect();
     let lines = catalogue.type_names().into_iter().filter_map(|name| {
         let resource = groma_cloudcontrol::names::resource_type(name).unwrap_or_default();
         let matches = name.to_lowercase().contains(&wanted) || resource.contains(&wanted);
-        let reason = left_out.iter().find(|(left_out, _)| left_out == name).map(|(_, reason)| reason);
-        matches.then(|| match reason {
+        matches.then(|| match left_out.get(name) {
             Some(reason) => format!("{name} is not offered: {reason}\n"),
             None => format!("{name} {resource}\n"),
         })

@@ -1,6 +1,7 @@
 //! `providers`: shows the providers that the modules and the state require; `providers schema`: prints their schemas.
 
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::sync::PoisonError;
 
 use groma_address::ProviderAddress;
@@ -17,7 +18,7 @@ use super::operation::read_state_unlocked;
 use super::outcome::{Outcome, fail};
 use super::provider_packages;
 use crate::arguments::{Flag, Providers, ProvidersTask, Schema};
-use crate::views::document::provider_json;
+use crate::views::document::ProviderSchemas;
 use crate::views::json::write_compact;
 
 pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
@@ -103,24 +104,30 @@ pub(super) fn schemas(context: &mut Context, arguments: &Schema) -> Outcome {
     }
     let (configuration, _) = load(context, Purpose::Blocks)?;
     let mut lookup = Lookup::with_descriptions(context)?;
-    let mut schemas = serde_json::Map::new();
     let mut addresses: Vec<_> = configuration.provider_requirements().keys().cloned().collect();
     addresses.sort_by_key(|address| address.to_string());
+    let mut schemas = Vec::with_capacity(addresses.len());
     for address in addresses {
         let provider = lookup.provider(&address)?;
-        let json = provider_json(&**provider).map_err(|problems| not_given(&address, &problems))?;
-        schemas.insert(address.to_string(), json);
-    }
-    let mut document = serde_json::Map::new();
-    document.insert("format_version".into(), "1.0".into());
-    // Terraform omits the field if there is no provider.
-    if !schemas.is_empty() {
-        document.insert("provider_schemas".into(), serde_json::Value::Object(schemas));
+        let sections = ProviderSchemas::of(&**provider).map_err(|problems| not_given(&address, &problems))?;
+        schemas.push((address, sections));
     }
     let mut out = context.streams.documents().lock().unwrap_or_else(PoisonError::into_inner);
     // A failed write is reported at the end of the command.
-    let _ = write_compact(&document, &mut *out).and_then(|()| out.write_all(b"\n"));
+    let _ = write_document(&schemas, &mut *out);
     Ok(0)
+}
+
+fn write_document(schemas: &[(ProviderAddress, ProviderSchemas)], out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"{\"format_version\":\"1.0\"")?;
+    for (number, (address, sections)) in schemas.iter().enumerate() {
+        out.write_all(if number == 0 { b",\"provider_schemas\":{" } else { b"," })?;
+        write_compact(&address.to_string(), out)?;
+        out.write_all(b":")?;
+        sections.write(out)?;
+    }
+    // Terraform omits the field if there is no provider.
+    out.write_all(if schemas.is_empty() { b"}\n" } else { b"}}\n" })
 }
 
 fn not_given(address: &ProviderAddress, problems: &ProviderDiagnostics) -> Diagnostics {

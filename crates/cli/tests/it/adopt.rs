@@ -106,3 +106,44 @@ fn adopted_objects_can_be_chosen_by_identifier() {
     let unknown = folder.fails(&["cloudcontrol", "adopt", "aws_s3_bucket"]);
     assert!(unknown.contains("Unknown resource type"), "{unknown}");
 }
+
+#[test]
+fn objects_of_another_provider_configuration_do_not_count_as_managed() {
+    let folder = Folder::new();
+    let provider = |alias: &str, region: &str| {
+        format!("provider \"awscc\" {{\n{alias}  region   = \"{region}\"\n  emulator = {{}}\n}}\n")
+    };
+    let providers = provider("", "eu-central-1") + &provider("  alias    = \"virginia\"\n", "us-east-1");
+    let group = |name: &str, argument: &str| {
+        format!("resource \"awscc_logs_log_group\" \"{name}\" {{\n{argument}  log_group_name = \"/app/web\"\n}}\n")
+    };
+    // The same name in three regions: one forgotten, one of another provider block, one with a region of its own.
+    folder.write("main.tf", &(providers.clone() + &group("home", "")));
+    folder.ok(&["apply", "-auto-approve"]);
+    std::fs::remove_file(folder.path("terraform.tfstate")).unwrap();
+    let managed = group("virginia", "  provider = awscc.virginia\n") + &group("ireland", "  region = \"eu-west-1\"\n");
+    folder.write("main.tf", &(providers + &managed));
+    folder.ok(&["apply", "-auto-approve"]);
+
+    for arguments in [
+        &["cloudcontrol", "adopt", "awscc_logs_log_group"][..],
+        &["cloudcontrol", "adopt", "awscc_logs_log_group", "/app/web"],
+    ] {
+        let adopted = folder.run(arguments);
+        assert!(
+            adopted.out.contains("to = awscc_logs_log_group.web\n  id = \"/app/web\""),
+            "{}{}",
+            adopted.out,
+            adopted.err
+        );
+        assert!(!adopted.err.contains("already managed"), "{}", adopted.err);
+    }
+    let managed = folder.run(&["cloudcontrol", "adopt", "-provider=awscc.virginia", "awscc_logs_log_group"]);
+    assert_eq!((managed.code, managed.out.as_str()), (0, ""), "{}", managed.err);
+    assert!(managed.err.contains("is already in the state as awscc_logs_log_group.virginia"), "{}", managed.err);
+
+    let blocks = folder.ok(&["cloudcontrol", "adopt", "awscc_logs_log_group"]);
+    folder.write("adopted.tf", &blocks);
+    let planned = folder.ok(&["plan"]);
+    assert!(planned.contains("Plan: 1 to import, 0 to add, 0 to change, 0 to destroy."), "{planned}");
+}

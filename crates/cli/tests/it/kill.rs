@@ -1,16 +1,18 @@
 //! Killed runs: no reported result is lost, nothing is created twice, and `lifecycle` arguments apply to the objects.
 //!
-//! `GROMA_TEST_KILLS` sets how many runs are killed (50 by default), `GROMA_TEST_SEED` repeats the moments of a run.
+//! `GROMA_TEST_KILLS` sets how many runs are killed (50 by default), `GROMA_TEST_HTTP_KILLS` how many over HTTP (8), `GROMA_TEST_SEED` repeats the moments of a run.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::process::Child;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
 use crate::common::random::{SplitMix, each, moment, seed, setting};
+use crate::common::serving::serve_emulator;
 use crate::common::{Folder, Ran, identifiers, interrupt, kill, start, start_run, until_said};
 
 /// Sixty objects: types that the service names, so that a second object shows, and types where a second one is refused.
@@ -151,6 +153,50 @@ fn killed_run_loses_nothing_and_creates_nothing_twice() {
     let in_flight = in_flight.into_inner();
     println!("{in_flight} of {kills} runs were killed while they made objects");
     // How many is for the reader: a slow machine must not decide.
+}
+
+/// Types whose objects the service names, so that every request makes another object.
+const UNNAMED_OBJECTS: &str = r#"
+resource "awscc_sqs_queue" "it" {
+}
+
+resource "awscc_ec2_internet_gateway" "it" {
+  tags = [{ key = "queue", value = awscc_sqs_queue.it.arn }]
+}
+"#;
+
+#[test]
+fn killed_run_over_http_continues_its_requests() {
+    let kills = setting("GROMA_TEST_HTTP_KILLS", 8) as usize;
+    let mut random = SplitMix(seed());
+    let service = Folder::new();
+    let (serving, address) = serve_emulator(&service, &["-delay=150ms", "-latency=10ms"]);
+    let configuration = format!(
+        "provider \"awscc\" {{\n  region = \"eu-central-1\"\n  access_key = \"x\"\n  secret_key = \"x\"\n  endpoints = {{ cloudcontrolapi \
+         = \"http://{address}\" }}\n}}\n{UNNAMED_OBJECTS}"
+    );
+    let begin = Instant::now();
+    let first = Folder::new();
+    first.write("main.tf", &configuration).ok(&["apply", "-auto-approve"]);
+    let takes = begin.elapsed();
+    println!("a run takes {takes:?}");
+    let moments: Vec<Duration> = (0..kills).map(|number| moment(&mut random, takes, number, kills)).collect();
+    let created = Mutex::new(known(&first));
+    each(kills, |number| {
+        let folder = Folder::new();
+        folder.write("main.tf", &configuration);
+        kill_after(start(&folder, &[]), moments[number]);
+        let ran = folder.run(&["apply", "-auto-approve"]);
+        assert_eq!(ran.code, 0, "run {number}, killed after {:?}\n{}{}", moments[number], ran.out, ran.err);
+        let objects = known(&folder);
+        assert_eq!(objects.len(), 2, "run {number}");
+        created.lock().unwrap().extend(objects);
+    });
+    drop(serving);
+    // Each run has objects of its own, and the service has no others.
+    let created: BTreeSet<String> = created.into_inner().unwrap().into_iter().map(|(_, id)| id).collect();
+    assert_eq!(created.len(), 2 * (kills + 1));
+    assert_eq!(identifiers(&service), created, "left the objects, right the states");
 }
 
 /// Ten queues that are there already, and where they were put away.

@@ -41,6 +41,7 @@ mod on_terminal;
 mod opentofu_flags;
 mod opentofu_moves;
 mod orphaned_modules;
+mod other_emulators;
 mod outputs;
 mod overridden_variables;
 mod persona;

@@ -1,6 +1,9 @@
 //! The Cloud Control provider three ways: in process, as a plugin under Groma, and as a plugin under Terraform.
+//!
+//! The plugin runs if there is a release build of `terraform-provider-awscc`, or one that `GROMA_AWSCC_PLUGIN` names: a build for
+//! tests takes half a minute to describe all types, in each command.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value as Json};
 
@@ -64,9 +67,18 @@ resource "awscc_rds_db_instance" "main" {
 /// Attributes that the emulator makes up anew for each object.
 const RANDOM: [&str; 4] = ["dbi_resource_id", "db_instance_arn", "private", "identity"];
 
+/// Returns an optimized build of the plugin, if there is one.
+fn plugin() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("GROMA_AWSCC_PLUGIN") {
+        return Some(named.into());
+    }
+    let target = Path::new(env!("CARGO_BIN_EXE_terraform-provider-awscc")).parent()?.parent()?;
+    Some(target.join("release/terraform-provider-awscc")).filter(|plugin| plugin.is_file())
+}
+
 /// Sets up the plugin for a program in place of packages.
-fn with_plugin(folder: Folder) -> Folder {
-    let plugins = Path::new(env!("CARGO_BIN_EXE_terraform-provider-awscc")).parent().unwrap().to_owned();
+fn with_plugin(folder: Folder, plugin: &Path) -> Folder {
+    let plugins = plugin.parent().unwrap();
     let settings = format!(
         "provider_installation {{\n  dev_overrides {{\n    \"hashicorp/awscc\" = {plugins:?}\n  }}\n  direct {{}}\n}}\n"
     );
@@ -148,17 +160,18 @@ fn scenario(folder: &Folder) -> Vec<(&'static str, Json)> {
 }
 
 #[test]
-fn provider_plans_and_stores_the_same_in_process_and_as_a_plugin() {
+fn scenario_is_the_same_three_ways_in_process_and_as_a_plugin() {
     let expected = scenario(&Folder::new());
     assert_eq!(expected[0].1.as_array().unwrap().len(), 5);
-    if std::env::var_os("GROMA_PLUGIN_SCENARIO").is_none() {
-        // In a build for tests a plugin takes many seconds to describe all types, in each command.
-        eprintln!("skipped: GROMA_PLUGIN_SCENARIO does not ask for the plugin");
+    let Some(plugin) = plugin() else {
+        eprintln!("skipped: there is no release build of terraform-provider-awscc, and GROMA_AWSCC_PLUGIN names none");
         return;
-    }
-    let mut programs = vec![("plugin under groma", with_plugin(Folder::new()))];
+    };
+    let mut programs = vec![("plugin under groma", with_plugin(Folder::new(), &plugin))];
     match terraform() {
-        Some(program) => programs.push(("plugin under Terraform", with_plugin(Folder::for_program(&program)))),
+        Some(program) => {
+            programs.push(("plugin under Terraform", with_plugin(Folder::for_program(&program), &plugin)));
+        }
         None => eprintln!("skipped: GROMA_TERRAFORM does not name a Terraform 1.15"),
     }
     for (program, folder) in programs {

@@ -1,10 +1,10 @@
 //! An emulator of AWS Cloud Control, kept in one file (CC-60 to CC-63).
 
+mod computed;
 mod embedded;
 mod faults;
 pub mod http;
 mod index;
-mod invent;
 mod log;
 mod operations;
 mod store;

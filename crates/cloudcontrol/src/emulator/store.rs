@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
+use super::computed::Source;
 use super::faults::{Faults, InjectedFault};
 use super::index::{Index, Kind, Record};
-use super::invent::Source;
 use super::log::{Exclusive, Log, LogError, News};
 use super::view;
 use crate::Name;

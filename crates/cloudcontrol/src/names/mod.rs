@@ -6,6 +6,9 @@ mod snake;
 pub use plural::plural;
 pub use snake::snake_case;
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use crate::Name;
 use crate::schema::Catalogue;
 
@@ -55,24 +58,51 @@ pub enum Meaning {
     Many(Name),
 }
 
-/// Finds the type behind one of our names. Only the names of one service are formed for it.
+/// Finds the type behind one of our names. [`NameIndex`] is for more than one name.
 pub fn find(catalogue: &Catalogue, name: &str) -> Option<Meaning> {
-    let service = name.strip_prefix(PREFIX)?.split('_').next()?;
-    let mut many = None;
-    for type_name in catalogue.type_names() {
-        let Some((its_service, _)) = parts(type_name) else { continue };
-        if !its_service.eq_ignore_ascii_case(service) {
-            continue;
+    NameIndex::new(catalogue).find(name).cloned()
+}
+
+/// The types of a catalogue by our names. The names of a service are formed when one of them is first needed.
+#[derive(Debug)]
+pub struct NameIndex {
+    services: HashMap<String, Service>,
+}
+
+#[derive(Debug, Default)]
+struct Service {
+    types: Vec<Name>,
+    meanings: OnceLock<HashMap<String, Meaning>>,
+}
+
+impl NameIndex {
+    /// Creates the index of a catalogue.
+    pub fn new(catalogue: &Catalogue) -> Self {
+        let mut services: HashMap<String, Service> = HashMap::new();
+        for type_name in catalogue.type_names() {
+            if let Some((service, _)) = parts(type_name) {
+                services.entry(service.to_ascii_lowercase()).or_default().types.push(type_name.into());
+            }
         }
-        let Some(one) = resource_type(type_name) else { continue };
-        if one == name {
-            return Some(Meaning::One(type_name.into()));
-        }
-        if many.is_none() && plural(&one) == name {
-            many = Some(Meaning::Many(type_name.into()));
-        }
+        Self { services }
     }
-    many
+
+    /// Finds the type behind one of our names.
+    pub fn find(&self, name: &str) -> Option<&Meaning> {
+        let service = self.services.get(name.strip_prefix(PREFIX)?.split('_').next()?)?;
+        service.meanings.get_or_init(|| meanings(&service.types)).get(name)
+    }
+}
+
+fn meanings(types: &[Name]) -> HashMap<String, Meaning> {
+    let mut meanings = HashMap::with_capacity(types.len() * 2);
+    let named = || types.iter().filter_map(|type_name| Some((resource_type(type_name)?, type_name)));
+    for (resource, type_name) in named() {
+        meanings.entry(plural(&resource)).or_insert_with(|| Meaning::Many(type_name.clone()));
+    }
+    // A resource of this name precedes a plural.
+    meanings.extend(named().map(|(resource, type_name)| (resource, Meaning::One(type_name.clone()))));
+    meanings
 }
 
 #[cfg(test)]
@@ -88,6 +118,30 @@ mod tests {
         assert_eq!(find(catalogue, "awscc_ec2_instances"), Some(Meaning::Many("AWS::EC2::Instance".into())));
         assert_eq!(find(catalogue, "awscc_ec2_no_such"), None);
         assert_eq!(find(catalogue, "aws_instance"), None);
+    }
+
+    /// `GROMA_AWSCC_NAMES` may name a larger table of the same form: type, resource type, plural data source or `-`.
+    #[test]
+    fn cc_02_names_of_the_recorded_table() {
+        let table = match std::env::var("GROMA_AWSCC_NAMES") {
+            Ok(path) => std::fs::read_to_string(path).unwrap(),
+            Err(_) => include_str!("../../tests/data/names.tsv").to_owned(),
+        };
+        let mut rows = 0;
+        let mut wrong = Vec::new();
+        for line in table.lines().filter(|line| !line.starts_with("cfn_type")) {
+            let columns: Vec<&str> = line.split('\t').collect();
+            let [cfn, resource, many] = columns[..] else { panic!("not a row: {line}") };
+            rows += 1;
+            if resource != "-" && resource_type(cfn).as_deref() != Some(resource) {
+                wrong.push(format!("{cfn}: {:?} instead of {resource}", resource_type(cfn)));
+            }
+            if many != "-" && plural_data_source(cfn).as_deref() != Some(many) {
+                wrong.push(format!("{cfn}: {:?} instead of {many}", plural_data_source(cfn)));
+            }
+        }
+        assert!(rows >= 80, "only {rows} rows");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_provider::Use;
 
-use super::defaults::default;
+use super::defaults::default_value;
 use super::fields::{Change, Field, Fields, Order, Shape};
 use super::node_type::{Main, main_type};
 use super::secrets::is_secret;
@@ -97,12 +97,32 @@ enum Around {
 
 struct Reader<'a> {
     schema: &'a TypeSchema,
-    /// The nodes of the objects around the present place, to find recursion.
-    path: Vec<NodeId>,
+    /// The enclosing objects, to find recursion.
+    path: Vec<ObjectKey>,
     /// Number of times that the shape of an object depended on its enclosing property.
     repeats: usize,
     /// Objects that look the same wherever they are.
-    known: HashMap<(NodeId, Around), Arc<Fields>>,
+    known: HashMap<(ObjectKey, Around), Arc<Fields>>,
+}
+
+/// The identity of an object schema, which does not depend on the descriptions beside references to it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum ObjectKey {
+    Definition(u32),
+    Node(NodeId),
+}
+
+impl ObjectKey {
+    /// Returns the key by which recursion is found: also a reference that adds rules leads to its definition.
+    fn of_recursion(schema: &TypeSchema, id: NodeId) -> Self {
+        schema.node(id).definition.map_or(Self::Node(id), |definition| Self::Definition(definition.number))
+    }
+
+    /// Returns the key of objects with the same attributes.
+    fn of_attributes(schema: &TypeSchema, id: NodeId) -> Self {
+        let definition = schema.node(id).definition.filter(|definition| !definition.is_extended);
+        definition.map_or(Self::Node(id), |definition| Self::Definition(definition.number))
+    }
 }
 
 impl Reader<'_> {
@@ -136,20 +156,19 @@ impl Reader<'_> {
             (Use::Required, true) => Change::Replace,
             (_, true) => Change::ReplaceIfConfigured,
         };
+        let default = node.default.as_ref().filter(|_| usage == Use::OptionalComputed);
+        let alternatives = default.map_or_else(Vec::new, |_| owner.alternatives(self.schema, property));
         let field = Field {
             property: Some(property.clone()),
             change,
-            description: node.description.clone(),
             write_only: here(sets.write_only),
-            default: node
-                .default
-                .as_ref()
-                .filter(|_| usage == Use::OptionalComputed)
-                .and_then(|json| default(&shape, json)),
+            default: default.and_then(|json| default_value(&shape, json)),
+            alternatives: alternatives.into_iter().map(<[Name]>::to_vec).collect(),
             needed: required && usage == Use::OptionalComputed && node.default.is_none(),
             node: id,
             ..Field::of(attribute, shape, usage)
         };
+        let field = field.described(node.description.as_ref());
         if field.write_only && is_secret(self.schema, node) { field.secret() } else { field }
     }
 
@@ -188,19 +207,21 @@ impl Reader<'_> {
 
     fn object(&mut self, id: NodeId, sets: Sets<'_>, inside: Around) -> Shape {
         let schema = self.schema;
+        let same_attributes = (ObjectKey::of_attributes(schema, id), inside);
         if sets.are_empty()
-            && let Some(known) = self.known.get(&(id, inside))
+            && let Some(known) = self.known.get(&same_attributes)
         {
             return Shape::Object(known.clone());
         }
-        let above = self.path.iter().filter(|above| **above == id).count();
+        let key = ObjectKey::of_recursion(schema, id);
+        let above = self.path.iter().filter(|above| **above == key).count();
         let too_deep = self.path.len() >= DEEPEST;
         self.repeats += usize::from(above > 0 || too_deep);
         if too_deep || above >= RECURSION {
             return Shape::Json;
         }
         let repeats = self.repeats;
-        self.path.push(id);
+        self.path.push(key);
         let node = schema.node(id);
         let mut list = Vec::new();
         for (property, child) in &node.properties {
@@ -214,7 +235,7 @@ impl Reader<'_> {
         self.path.pop();
         let fields = Arc::new(Fields::new(list, id));
         if self.repeats == repeats && above == 0 && sets.are_empty() {
-            self.known.insert((id, inside), fields.clone());
+            self.known.insert(same_attributes, fields.clone());
         }
         Shape::Object(fields)
     }

@@ -8,6 +8,7 @@ use groma_cloud::http::{ConnectionSettings, TlsVerification};
 use groma_framework::ProviderDiagnostic;
 
 use super::arguments::Arguments;
+use super::region::REGION;
 
 /// The keys of `endpoints`, and the names of these services in the settings of the client. Endpoints of IAM are
 /// accepted as well; no request goes there.
@@ -28,7 +29,7 @@ pub(super) fn aws_settings(block: &Arguments, environment: Environment) -> Resul
     Ok(AwsSettings {
         keys,
         profile: block.text("profile"),
-        region: block.text("region"),
+        region: block.text(REGION),
         config_files: paths("shared_config_files"),
         credentials_files: paths("shared_credentials_files"),
         web_identity_role: block.object("assume_role_with_web_identity").map(|role| web_identity(&role)).transpose()?,

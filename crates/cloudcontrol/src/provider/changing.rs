@@ -6,18 +6,17 @@ use groma_framework::{CallFate, CreateRequest, ObjectResponse, PrivateData, Prov
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::configured::{Configured, Kept};
 use super::connection::Connection;
 use super::failure::Failure;
 use super::failures::{RecordAfterFailure, diagnostic, failed_change, missing_identifier, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::patch::{desired_state, patch};
-use super::present::{identifier_of, look, properties, with_id};
+use super::present::{identifier_of, properties, read_after_change, with_id};
+use super::private_state::{Configured, PrivateState, new_token};
 use super::same::is_empty;
 use super::secrets::with_ephemeral;
 use super::state::fill_object;
-use super::token::new_token;
 use crate::api::HandlerErrorCode;
 
 pub(super) async fn create(
@@ -27,41 +26,41 @@ pub(super) async fn create(
 ) -> ObjectResponse {
     let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
     let planned = request.plan;
-    let token = Kept::read(&request.private).token.unwrap_or_else(new_token);
-    let kept = Kept { configured: Some(Configured::of(fields, &request.config)), ..Kept::default() };
-    let sent = match &interpreted.tags {
-        Some(place) => place.sent(&connection.tags, fields, &planned, &BTreeMap::new()),
+    let token = PrivateState::decode(&request.private).token.unwrap_or_else(new_token);
+    let private = PrivateState { configured: Some(Configured::of(fields, &request.config)), ..PrivateState::default() };
+    let desired = match &interpreted.tags {
+        Some(place) => place.desired(&connection.tags, fields, &planned, &BTreeMap::new()),
         None => planned.clone(),
     };
-    let sent = with_ephemeral(fields, &sent, &request.config);
-    let document = Json::Object(desired_state(fields, &sent)).to_string();
+    let desired = with_ephemeral(fields, &desired, &request.config);
+    let document = Json::Object(desired_state(fields, &desired)).to_string();
     match connection.create(schema, document, &token).await {
-        Ok(identifier) => looked_up(connection, interpreted, &planned, &identifier, kept).await,
-        Err(failure) => not_created(connection, interpreted, &planned, kept.data(), &failure).await,
+        Ok(identifier) => read_back(connection, interpreted, &planned, &identifier, private).await,
+        Err(failure) => not_created(connection, interpreted, &planned, private.encode(), &failure).await,
     }
 }
 
-/// The planned object, after its change, with what only the service knows.
-async fn looked_up(
+/// Returns the planned object after its change, with the values that the service has chosen.
+async fn read_back(
     connection: &Connection,
     interpreted: &Interpreted,
     planned: &Value,
     identifier: &str,
-    kept: Kept,
+    private: PrivateState,
 ) -> ObjectResponse {
     let fields = &interpreted.fields;
-    let found = match look(connection, interpreted, identifier).await {
+    let found = match read_after_change(connection, interpreted, identifier).await {
         Ok(Some(found)) => properties(&found),
         Ok(None) => Err(missing_identifier(interpreted, identifier)),
         Err(failure) => Err(diagnostic(interpreted, &failure)),
     };
     match found {
         Ok(properties) => {
-            let kept = Kept { unreturned: unreturned(fields, planned, &properties), ..kept };
+            let private = PrivateState { unreturned: unreturned(fields, planned, &properties), ..private };
             let state = with_id(fields, &filled(connection, interpreted, planned, properties), identifier);
-            ObjectResponse::found(state, kept.data())
+            ObjectResponse::found(state, private.encode())
         }
-        Err(problem) => unfinished(fields, planned, identifier, kept.data(), problem),
+        Err(problem) => unfinished(fields, planned, identifier, private.encode(), problem),
     }
 }
 
@@ -124,9 +123,9 @@ pub(super) async fn update(
     let Some(identifier) = identifier_of(&request.state) else {
         return ObjectResponse::failed(no_identifier(interpreted));
     };
-    let planned_with = Kept::read(&request.private);
+    let planned_with = PrivateState::decode(&request.private);
     let token = planned_with.token.clone().unwrap_or_else(new_token);
-    let kept = Kept { token: None, ..planned_with };
+    let private = PrivateState { token: None, ..planned_with };
     let is_updatable = interpreted.schema.handlers.update.is_some();
     let operations = match operations(
         connection,
@@ -159,9 +158,9 @@ pub(super) async fn update(
         return ObjectResponse::failed(problem);
     }
     if planned.is_wholly_known() {
-        return ObjectResponse::found(planned, kept.data());
+        return ObjectResponse::found(planned, private.encode());
     }
-    looked_up(connection, interpreted, &planned, &identifier, kept).await
+    read_back(connection, interpreted, &planned, &identifier, private).await
 }
 
 /// Returns the patch from the object to the planned one, its default tags included. Tags of others are read first if
@@ -176,15 +175,15 @@ async fn operations(
     let (fields, settings) = (&interpreted.fields, &connection.tags);
     let Some(place) = &interpreted.tags else { return Ok(patch(fields, prior, planned)) };
     let mut present = BTreeMap::new();
-    if place.must_look(settings) && interpreted.schema.handlers.read.is_some() {
+    if settings.ignores_any() && interpreted.schema.handlers.read.is_some() {
         let failed = |failure| diagnostic(interpreted, &failure);
         if let Some(found) = connection.get(&interpreted.schema, identifier).await.map_err(failed)? {
             present = place.in_document(&properties(&found)?);
         }
     }
-    let had = place.had(settings, fields, prior, &present);
-    let sent = place.sent(settings, fields, planned, &present);
-    Ok(patch(fields, &had, &sent))
+    let current = place.current(settings, fields, prior, &present);
+    let desired = place.desired(settings, fields, planned, &present);
+    Ok(patch(fields, &current, &desired))
 }
 
 /// The planned object with what the service has filled in.
@@ -200,7 +199,9 @@ fn filled(
     place.hide(&connection.tags, planned, &mut document);
     let filled = fill_object(fields, planned, &document);
     match planned.attribute("tags_all") {
-        Some(all) if !all.is_wholly_known() => place.found(&connection.tags, fields, planned, &filled, &reported),
+        Some(all) if !all.is_wholly_known() => {
+            place.with_all_tags(&connection.tags, fields, planned, &filled, &reported)
+        }
         _ => filled,
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::document::{Part, of_object};
 use super::fields::{Field, Fields, Shape};
-use super::instant::instant;
+use super::same::instant;
 use crate::Name;
 use crate::schema::validate::{Broken, broken_combinations};
 use crate::schema::{Keyword, Node, NodeId, TypeSchema};
@@ -190,10 +190,8 @@ impl Check<'_> {
     }
 
     fn not_listed(&mut self, rules: &Node) {
-        let is_hint =
-            rules.case_insensitive || rules.hints.contains(Keyword::Enum) || rules.hints.contains(Keyword::Const);
         let detail = format!("value must be one of: {}.", listed(&rules.enumeration));
-        self.broken(is_hint, "Invalid Attribute Value", detail);
+        self.broken(rules.has_enumeration_hint(), "Invalid Attribute Value", detail);
     }
 
     fn text(&mut self, rules: &Node, text: &Name) {

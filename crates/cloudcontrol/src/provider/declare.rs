@@ -4,9 +4,11 @@
 //! matches elements of lists by position, though, and elements here are known by their keys, so what is in or of elements
 //! is planned by [`super::plan`].
 
+use std::sync::Arc;
+
 use groma_framework::modifier::requires_replace_if_configured;
 use groma_framework::{Attribute, ObjectNesting, ResourceSchema, SchemaBuilder, SchemaProblem};
-use groma_provider::{IdentitySchema, Use};
+use groma_provider::{IdentitySchema, ObjectSchema, Use};
 
 use super::fields::{Change, Field, Fields, Order, Shape};
 use super::region::REGION;
@@ -19,9 +21,7 @@ const SCHEMA_VERSION: u64 = 1;
 /// The schema of a resource.
 pub fn resource(fields: &Fields, identity: IdentitySchema) -> Result<ResourceSchema, Vec<SchemaProblem>> {
     let schema = SchemaBuilder::new().version(SCHEMA_VERSION).identity(identity);
-    attributes(fields, Position::Object)
-        .fold(schema, |schema, (name, attribute)| schema.attribute(name, attribute))
-        .build()
+    attributes(fields).fold(schema, |schema, (name, attribute)| schema.attribute(name, attribute)).build()
 }
 
 /// The schema of the singular data source: everything is a result but `id` and `region`.
@@ -53,36 +53,43 @@ pub fn is_planned_by_framework(field: &Field) -> bool {
     }
 }
 
-/// The position of an object in the schema.
-#[derive(Clone, Copy, PartialEq)]
-enum Position {
-    /// The object itself, or an attribute of such an object.
-    Object,
-    /// An element of a list, set or map.
-    Element,
+fn attributes(fields: &Fields) -> impl Iterator<Item = (Name, Attribute)> {
+    fields.list.iter().map(|field| (field.attribute.clone(), attribute(field)))
 }
 
-fn attributes(fields: &Fields, place: Position) -> impl Iterator<Item = (Name, Attribute)> {
-    fields.list.iter().map(move |field| (field.attribute.clone(), attribute(field, place)))
-}
-
-fn attribute(field: &Field, place: Position) -> Attribute {
+fn attribute(field: &Field) -> Attribute {
     let attribute = match field.shape.nested() {
-        Some((ObjectNesting::Single, inner)) => Attribute::nested(ObjectNesting::Single, attributes(inner, place)),
-        Some((nesting, inner)) => Attribute::nested(nesting, attributes(inner, Position::Element)),
+        Some((ObjectNesting::Single, inner)) if has_rules(inner) => {
+            Attribute::nested(ObjectNesting::Single, attributes(inner))
+        }
+        // Objects without rules are shared, so that recursive definitions are not repeated.
+        Some((nesting, inner)) => Attribute::nested_schema(inner.schema(nesting)),
         None => Attribute::new(field.shape.written_type()),
     };
-    let attribute = secrecy(field, attribute.used(field.usage));
-    if place == Position::Object && is_planned_by_framework(field) { planned(field, attribute) } else { attribute }
+    let attribute = described(&field.declared, attribute.used(field.usage));
+    let attribute = if field.sensitive { attribute.sensitive() } else { attribute };
+    let attribute = if field.ephemeral_of.is_some() { attribute.write_only() } else { attribute };
+    if is_planned_by_framework(field) { planned(field, attribute) } else { attribute }
 }
 
-fn secrecy(field: &Field, attribute: Attribute) -> Attribute {
-    let attribute = match &field.description {
-        Some(text) => attribute.described(&**text),
-        None => attribute,
-    };
-    let attribute = if field.sensitive { attribute.sensitive() } else { attribute };
-    if field.ephemeral_of.is_some() { attribute.write_only() } else { attribute }
+fn described(declared: &groma_provider::Attribute, attribute: Attribute) -> Attribute {
+    match declared.description().text.as_str() {
+        "" => attribute,
+        text => attribute.described(text),
+    }
+}
+
+/// Whether the framework plans anything in objects that are not elements.
+fn has_rules(fields: &Fields) -> bool {
+    fields.list.iter().any(|field| match &field.shape {
+        Shape::Object(inner) => has_rules(inner),
+        shape => is_planned_by_framework(field) && (field.change != Change::InPlace || has_equal_forms(shape)),
+    })
+}
+
+/// Whether values of a shape have several forms that mean the same.
+fn has_equal_forms(shape: &Shape) -> bool {
+    matches!(shape, Shape::Json | Shape::Time | Shape::List(_, Order::Ignored))
 }
 
 fn planned(field: &Field, attribute: Attribute) -> Attribute {
@@ -91,22 +98,19 @@ fn planned(field: &Field, attribute: Attribute) -> Attribute {
         Change::ReplaceIfConfigured => attribute.modifier(requires_replace_if_configured()),
         Change::Replace => attribute.requires_replace(),
     };
-    match &field.shape {
-        Shape::Json | Shape::Time | Shape::List(_, Order::Ignored) => {
-            let shape = field.shape.clone();
-            attribute.semantic_equality(move |left, right| same(&shape, left, right))
-        }
-        // Any other value has one form only.
-        _ => attribute,
+    if !has_equal_forms(&field.shape) {
+        return attribute;
     }
+    let shape = field.shape.clone();
+    attribute.semantic_equality(move |left, right| same(&shape, left, right))
 }
 
 fn result(field: &Field) -> Attribute {
     let attribute = match field.shape.nested() {
         Some((nesting, inner)) => {
-            Attribute::nested(nesting, inner.list.iter().map(|field| (field.attribute.clone(), result(field))))
+            Attribute::nested_schema(Arc::new(ObjectSchema::of_block(nesting, inner.results().clone())))
         }
         None => Attribute::new(field.shape.ty()),
     };
-    attribute.computed()
+    described(&field.declared, attribute.computed())
 }

@@ -8,7 +8,7 @@ use super::state::read_value;
 
 /// Returns the value that a schema default stands for: scalars, collections of scalars, empty collections, and objects, of
 /// which the properties without a default stay unknown. Other defaults describe the service rather than a value.
-pub(super) fn default(shape: &Shape, json: &Json) -> Option<Value> {
+pub(super) fn default_value(shape: &Shape, json: &Json) -> Option<Value> {
     match (shape, json) {
         (Shape::List(element, _) | Shape::Set(element), Json::Array(elements)) => {
             if elements.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn default(shape: &Shape, json: &Json) -> Option<Value> {
                 .list
                 .iter()
                 .map(|field| match field.property.as_ref().and_then(|property| members.get(&**property)) {
-                    Some(json) => default(&field.shape, json),
+                    Some(json) => default_value(&field.shape, json),
                     None if field.write_only => Some(Value::null(field.shape.ty())),
                     None => Some(field.default.clone().unwrap_or_else(|| Value::unknown(field.shape.ty()))),
                 })
@@ -63,13 +63,16 @@ mod tests {
 
     #[test]
     fn cc_30_defaults_become_values_of_the_attribute_type() {
-        assert_eq!(default(&Shape::Bool, &json!("true")), Some(Value::bool(true)));
-        assert_eq!(default(&Shape::Text, &json!(false)), Some(Value::string("false")));
-        assert_eq!(default(&Shape::Integer, &json!(365)), Some(Value::number(365)));
-        assert_eq!(default(&Shape::Text, &json!("arn:<partition>:iam::<account-id>:root")), None);
-        assert_eq!(default(&Shape::Text, &json!({"a": 1})), None);
+        assert_eq!(default_value(&Shape::Bool, &json!("true")), Some(Value::bool(true)));
+        assert_eq!(default_value(&Shape::Text, &json!(false)), Some(Value::string("false")));
+        assert_eq!(default_value(&Shape::Integer, &json!(365)), Some(Value::number(365)));
+        assert_eq!(default_value(&Shape::Text, &json!("arn:<partition>:iam::<account-id>:root")), None);
+        assert_eq!(default_value(&Shape::Text, &json!({"a": 1})), None);
         let list = Shape::List(Box::new(Shape::Text), super::super::fields::Order::Kept);
-        assert_eq!(default(&list, &json!(["a"])).map(|value| value.as_slice().map(<[Value]>::len)), Some(Some(1)));
-        assert_eq!(default(&list, &json!([])), None);
+        assert_eq!(
+            default_value(&list, &json!(["a"])).map(|value| value.as_slice().map(<[Value]>::len)),
+            Some(Some(1))
+        );
+        assert_eq!(default_value(&list, &json!([])), None);
     }
 }

@@ -22,10 +22,10 @@ use super::fields::{Change, Fields, Shape};
 use super::interpreted::{Interpreted, Types};
 use super::patch::patch;
 use super::same::{is_empty, same_in_any_order};
-use super::sampler::{Draw, Sampler, with_fixed};
+use super::sampler::{Sampler, with_fixed};
 use crate::emulator::{Embedded, Faults, Settings, Store};
 use crate::names;
-use crate::schema::{Catalogue, TypeSchema};
+use crate::schema::{Catalogue, Draw, TypeSchema};
 
 fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use groma_provider::{Attribute, AttributeType, Block, ObjectNesting, ObjectSchema, Use};
+use groma_provider::{Attribute, AttributeType, Block, Description, NestedBlock, ObjectNesting, ObjectSchema, Use};
 use groma_value::{Type, Value};
 
 use crate::Name;
@@ -137,6 +137,8 @@ pub struct Field {
     pub ephemeral_of: Option<Name>,
     /// The value that is planned where the configuration sets none.
     pub default: Option<Value>,
+    /// Groups of properties of the same object: if all of one group are configured, the default is not planned.
+    pub alternatives: Vec<Vec<Name>>,
     /// It must be given where the object around it is configured (CC-34).
     pub needed: bool,
     /// Its objects are deeper than nested attributes go (lists of lists of objects): the value is planned as a whole, and
@@ -144,8 +146,6 @@ pub struct Field {
     pub plain: bool,
     /// The schema node with its rules.
     pub node: NodeId,
-    /// The description of the schema, where there is one.
-    pub description: Option<Name>,
     /// The attribute as declared.
     pub(super) declared: Attribute,
 }
@@ -169,8 +169,8 @@ impl Field {
             write_only: false,
             sensitive: false,
             ephemeral_of: None,
-            description: None,
             default: None,
+            alternatives: Vec::new(),
             needed: false,
             node: NodeId::default(),
         }
@@ -186,6 +186,23 @@ impl Field {
     /// Marks the values as secret.
     pub(super) fn secret(self) -> Self {
         Self { sensitive: true, declared: self.declared.sensitive(), ..self }
+    }
+
+    /// Sets the description.
+    pub(super) fn described(self, text: Option<&Name>) -> Self {
+        let Some(text) = text else { return self };
+        Self { declared: self.declared.described(Description::markdown(&**text)), ..self }
+    }
+
+    /// Returns the attribute of a data source: a result.
+    pub(super) fn result_attribute(&self) -> Attribute {
+        let kind = match self.shape.nested() {
+            Some((nesting, inner)) => {
+                AttributeType::Nested(Arc::new(ObjectSchema::of_block(nesting, inner.results().clone())))
+            }
+            None => AttributeType::Type(self.shape.ty()),
+        };
+        Attribute::new(kind, Use::Computed).described(self.declared.description().clone())
     }
 
     /// Whether only the service gives it a value.
@@ -207,6 +224,8 @@ pub struct Fields {
     pub key: Option<usize>,
     /// The schemas of attributes that are such objects, by nesting: many attributes share them.
     schemas: [OnceLock<Arc<ObjectSchema>>; 4],
+    /// The object of a data source.
+    results: OnceLock<Arc<Block>>,
 }
 
 /// Properties that tell the elements of lists apart, the best first.
@@ -228,14 +247,35 @@ impl Fields {
         list.sort_by(|left, right| left.attribute.cmp(&right.attribute));
         list.dedup_by(|later, first| later.attribute == first.attribute);
         let attributes = list.iter().map(|field| (field.attribute.clone(), field.declared.clone()));
-        let block = Block::new(attributes, std::iter::empty::<(Name, groma_provider::NestedBlock)>());
+        let block = Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>());
         let key = KEYS.iter().find_map(|key| {
             list.iter().position(|field| field.property.as_deref() == Some(key) && matches!(field.shape, Shape::Text))
         });
-        Self { list, block: Arc::new(block), node, key, schemas: Default::default() }
+        Self { list, block: Arc::new(block), node, key, schemas: Default::default(), results: OnceLock::new() }
     }
 
-    fn schema(&self, nesting: ObjectNesting) -> Arc<ObjectSchema> {
+    /// Returns the object with each value replaced by that of `value`; something that is no known object stays as it is.
+    pub fn map(&self, object: &Value, mut value: impl FnMut(&Field, &Value) -> Value) -> Value {
+        let Some(view) = object.as_object() else { return object.clone() };
+        let values = self.list.iter().zip(view.values()).map(|(field, old)| value(field, old));
+        self.block.object(values.collect())
+    }
+
+    /// Returns the object with another value of an attribute.
+    pub fn with(&self, object: &Value, attribute: &str, value: &Value) -> Value {
+        self.map(object, |field, old| if *field.attribute == *attribute { value.clone() } else { old.clone() })
+    }
+
+    /// Returns the object as a block of results.
+    pub(super) fn results(&self) -> &Arc<Block> {
+        self.results.get_or_init(|| {
+            let attributes = self.list.iter().map(|field| (field.attribute.clone(), field.result_attribute()));
+            Arc::new(Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>()))
+        })
+    }
+
+    /// Returns the schema of attributes that are such objects.
+    pub(super) fn schema(&self, nesting: ObjectNesting) -> Arc<ObjectSchema> {
         let [single, list, set, map] = &self.schemas;
         let shared = match nesting {
             ObjectNesting::Single => single,
@@ -243,7 +283,6 @@ impl Fields {
             ObjectNesting::Set => set,
             ObjectNesting::Map => map,
         };
-        let attributes = || self.list.iter().map(|field| (field.attribute.clone(), field.declared.clone()));
-        shared.get_or_init(|| Arc::new(ObjectSchema::new(nesting, attributes()))).clone()
+        shared.get_or_init(|| Arc::new(ObjectSchema::of_block(nesting, self.block.clone()))).clone()
     }
 }

@@ -6,11 +6,11 @@ use groma_provider::{IdentityAttribute, IdentityImport, IdentitySchema};
 use groma_value::{Type, Value};
 
 use super::connection::Connection;
+use super::region::REGION;
 use crate::Name;
 use crate::schema::{Pointer, Step, TypeSchema};
 
 const ACCOUNT: &str = "account_id";
-const REGION: &str = "region";
 
 /// Services whose objects are in no region.
 const GLOBAL: [&str; 18] = [

@@ -1,10 +1,9 @@
 //! Types as they were interpreted, each once and when first asked for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 
 use groma_framework::{ProviderDiagnostic, ProviderDiagnostics, ResourceSchema};
-use groma_value::Value;
 
 use super::attributes::of_type;
 use super::declare;
@@ -13,8 +12,8 @@ use super::identity::Identity;
 use super::tags::{self, TagAttributes};
 use super::{region, secrets};
 use crate::Name;
-use crate::names::{self, Meaning};
-use crate::schema::{Catalogue, TypeSchema};
+use crate::names::{Meaning, NameIndex};
+use crate::schema::{Catalogue, SchemaError, TypeSchema};
 
 /// A resource type with its attributes.
 #[derive(Debug)]
@@ -44,21 +43,6 @@ impl Interpreted {
         let tags = TagAttributes::of(&schema, &fields);
         Ok(Self { schema, fields, resource, identity, tags })
     }
-
-    /// Whether objects can set their region.
-    pub fn has_region(&self) -> bool {
-        region::is_offered(&self.fields)
-    }
-
-    /// Returns the region that an object sets, if it does.
-    pub fn region(&self, object: &Value) -> Option<String> {
-        region::of(&self.fields, object)
-    }
-
-    /// Returns the object in a region.
-    pub fn with_region(&self, object: &Value, region: Option<&str>) -> Value {
-        region::with(&self.fields, object, region)
-    }
 }
 
 /// The attributes that the provider adds to those of a type.
@@ -76,17 +60,40 @@ pub enum Entry {
     Many(Name),
 }
 
+fn unusable(cloud_name: &str, error: &SchemaError) -> ProviderDiagnostics {
+    ProviderDiagnostic::error("Resource Type Schema Unusable", format!("{cloud_name}: {error}")).into()
+}
+
 /// All types of a catalogue.
 #[derive(Debug)]
 pub struct Types {
     catalogue: Arc<Catalogue>,
-    known: RwLock<HashMap<Name, Option<Entry>>>,
+    names: OnceLock<NameIndex>,
+    known: RwLock<HashMap<Name, Known>>,
+}
+
+/// The meaning of a name that was requested before. A type is freed when nothing uses it any more.
+#[derive(Debug, Clone)]
+enum Known {
+    One(Weak<Interpreted>),
+    Many(Name),
+    Nothing,
+}
+
+impl Known {
+    fn of(entry: Option<&Entry>) -> Self {
+        match entry {
+            Some(Entry::One(interpreted)) => Self::One(Arc::downgrade(interpreted)),
+            Some(Entry::Many(cloud_name)) => Self::Many(cloud_name.clone()),
+            None => Self::Nothing,
+        }
+    }
 }
 
 impl Types {
     /// The types of a catalogue, none of them interpreted yet.
     pub fn new(catalogue: Arc<Catalogue>) -> Self {
-        Self { catalogue, known: RwLock::default() }
+        Self { catalogue, names: OnceLock::new(), known: RwLock::default() }
     }
 
     /// The schemas behind the types.
@@ -96,16 +103,25 @@ impl Types {
 
     /// Returns the resource type of a name.
     pub fn find(&self, type_name: &str) -> Result<Option<Entry>, ProviderDiagnostics> {
-        if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(type_name) {
-            return Ok(known.clone());
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(type_name).cloned();
+        match known {
+            Some(Known::One(interpreted)) => {
+                if let Some(interpreted) = interpreted.upgrade() {
+                    return Ok(Some(Entry::One(interpreted)));
+                }
+            }
+            Some(Known::Many(cloud_name)) => return Ok(Some(Entry::Many(cloud_name))),
+            Some(Known::Nothing) => return Ok(None),
+            None => {}
         }
-        let entry = match names::find(&self.catalogue, type_name) {
-            Some(Meaning::One(cloud_name)) => self.interpret(&cloud_name)?.map(Entry::One),
-            Some(Meaning::Many(cloud_name)) => self.listable(&cloud_name)?.map(Entry::Many),
+        let entry = match self.names.get_or_init(|| NameIndex::new(&self.catalogue)).find(type_name) {
+            Some(Meaning::One(cloud_name)) => self.interpret(cloud_name)?.map(Entry::One),
+            Some(Meaning::Many(cloud_name)) => self.listable(cloud_name)?.map(Entry::Many),
             None => None,
         };
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(known.entry(type_name.into()).or_insert(entry).clone())
+        known.insert(type_name.into(), Known::of(entry.as_ref()));
+        Ok(entry)
     }
 
     /// A resource type; nothing if it is none.
@@ -117,9 +133,7 @@ impl Types {
     }
 
     fn schema(&self, cloud_name: &str) -> Result<Option<Arc<TypeSchema>>, ProviderDiagnostics> {
-        self.catalogue.get(cloud_name).map_err(|error| {
-            ProviderDiagnostic::error("Resource Type Schema Unusable", format!("{cloud_name}: {error}")).into()
-        })
+        self.catalogue.get(cloud_name).map_err(|error| unusable(cloud_name, &error))
     }
 
     fn interpret(&self, cloud_name: &str) -> Result<Option<Arc<Interpreted>>, ProviderDiagnostics> {
@@ -136,9 +150,8 @@ impl Types {
 
     /// A type that can be listed without further input (CC-01).
     fn listable(&self, cloud_name: &str) -> Result<Option<Name>, ProviderDiagnostics> {
-        let schema = self.schema(cloud_name)?;
-        let handler = schema.as_ref().and_then(|schema| schema.handlers.list.as_ref());
-        Ok(handler.filter(|handler| handler.required_inputs.is_empty()).map(|_| cloud_name.into()))
+        let inputs = self.catalogue.list_inputs(cloud_name).map_err(|error| unusable(cloud_name, &error))?;
+        Ok(inputs.filter(Vec::is_empty).map(|_| cloud_name.into()))
     }
 
     /// The types that cannot be offered, with the reason (CC-01). This reads all schemas.
@@ -153,5 +166,39 @@ impl Types {
             left_out.extend(reason.map(|reason| (cloud_name.to_owned(), reason)));
         }
         left_out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECURSIVE: [&str; 5] = [
+        "awscc_wafv2_rule_group",
+        "awscc_wafv2_web_acl",
+        "awscc_amplifyuibuilder_component",
+        "awscc_connect_evaluation_form",
+        "awscc_lex_bot",
+    ];
+
+    #[test]
+    fn cc_13_descriptions_do_not_change_the_attributes_of_recursive_types() {
+        let plain = Types::new(Catalogue::shipped().clone());
+        let described = Types::new(Arc::new(Catalogue::shipped().described()));
+        for name in RECURSIVE {
+            let ty = |types: &Types| types.one(name).unwrap().unwrap().resource.block().implied_type().clone();
+            assert!(ty(&plain) == ty(&described), "{name}");
+        }
+    }
+
+    #[test]
+    fn types_are_freed_when_nothing_uses_them() {
+        let types = Types::new(Catalogue::shipped().clone());
+        let bucket = types.one("awscc_s3_bucket").unwrap().unwrap();
+        assert!(Arc::ptr_eq(&bucket, &types.one("awscc_s3_bucket").unwrap().unwrap()));
+        let weak = Arc::downgrade(&bucket);
+        drop(bucket);
+        assert!(weak.upgrade().is_none());
+        assert!(types.one("awscc_s3_bucket").unwrap().is_some());
     }
 }

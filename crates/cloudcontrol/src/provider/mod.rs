@@ -7,7 +7,6 @@ mod attributes;
 mod aws_settings;
 mod changing;
 mod check;
-mod configured;
 mod connection;
 #[cfg(test)]
 mod corpus;
@@ -22,7 +21,6 @@ mod failures;
 mod fields;
 mod identity;
 mod in_flight;
-mod instant;
 mod interpreted;
 mod list;
 mod node_type;
@@ -33,6 +31,7 @@ mod plan;
 mod planned_patch;
 mod polling;
 mod present;
+mod private_state;
 #[cfg(test)]
 mod recorded;
 mod region;
@@ -46,7 +45,6 @@ mod settings;
 mod state;
 mod stored;
 mod tags;
-mod token;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,10 +3,11 @@
 use groma_provider::Use;
 use groma_value::{Kind, ObjectView, Path, PathStep, Value};
 
-use super::configured::Configured;
 use super::declare::is_planned_by_framework;
 use super::fields::{Change, Field, Fields, Order, Shape};
+use super::private_state::Configured;
 use super::same::{agrees, partners, same, same_in_any_order};
+use crate::Name;
 
 /// The planned state of an object.
 #[derive(Debug)]
@@ -64,15 +65,13 @@ pub fn plan(fields: &Fields, from: Sources<'_>) -> Plan {
 /// In an object about to change, results that the service has not had yet may come. Lists and objects that are empty now
 /// are not announced: they mostly stay so.
 fn open_results(fields: &Fields, state: &Value) -> Value {
-    let Some(view) = state.as_object() else { return state.clone() };
-    let values = fields.list.iter().zip(view.values()).map(|(field, value)| match &field.shape {
+    fields.map(state, |field, value| match &field.shape {
         shape if field.read_only() && value.is_null() && shape.ty().is_primitive() => Value::unknown(shape.ty()),
         Shape::Object(inner) if !field.read_only() && !value.is_null() && value.is_known() => {
             open_results(inner, value)
         }
         _ => value.clone(),
-    });
-    fields.block.object(values.collect())
+    })
 }
 
 /// Additional inputs for objects that are not elements.
@@ -108,6 +107,15 @@ impl Past {
     fn of(prior: &Value) -> Self {
         if prior.is_null() { Self::None } else { Self::Known }
     }
+}
+
+/// The past of an attribute.
+#[derive(Clone, Copy)]
+struct Prior<'a> {
+    value: &'a Value,
+    /// The configured arguments of the last change, if the attribute was among them.
+    was: Option<&'a Configured>,
+    past: Past,
 }
 
 /// The order of lists of an imported object whose schema does not say whether their order is significant.
@@ -167,6 +175,11 @@ impl Planner {
                     self.note_adoption(field, prior, planned);
                     planned.clone()
                 }
+                None if config.is_null() => {
+                    let default = field.default.as_ref().filter(|_| !has_alternative(fields, field, given.values()));
+                    let was = configured_view.inside(index, field).configured;
+                    self.unconfigured(field, default, Prior { value: prior, was, past })
+                }
                 None => self.field(field, config, prior, configured_view.inside(index, field), past),
             }
         });
@@ -182,9 +195,6 @@ impl Planner {
         configured_view: ConfiguredView<'_>,
         past: Past,
     ) -> Value {
-        if config.is_null() {
-            return self.unconfigured(field, config, prior, configured_view.configured, past);
-        }
         self.path.push(PathStep::Attribute(field.attribute.clone()));
         let planned = match field.plain && config.is_known() {
             true if !prior.is_null() && agrees(&field.shape, config, prior) => prior.clone(),
@@ -213,26 +223,20 @@ impl Planner {
 
     /// Plans a value that the configuration does not set: the default of the schema, the prior value, or whatever the
     /// service will choose.
-    fn unconfigured(
-        &self,
-        field: &Field,
-        config: &Value,
-        prior: &Value,
-        was: Option<&Configured>,
-        past: Past,
-    ) -> Value {
+    fn unconfigured(&self, field: &Field, default: Option<&Value>, before: Prior<'_>) -> Value {
+        let Prior { value: prior, was, past } = before;
         if !field.usage.is_computed() {
-            return config.clone();
+            return Value::null(field.shape.ty());
         }
         if past == Past::None {
-            return match &field.default {
+            return match default {
                 Some(default) => default.clone(),
                 None if field.write_only => Value::null(field.shape.ty()),
                 None => Value::unknown(field.shape.ty()),
             };
         }
         // An imported object keeps its settings, and an object its name.
-        let default = field.default.as_ref().filter(|default| {
+        let default = default.filter(|default| {
             let restorable = !prior.is_null() || field.write_only;
             !self.imported && restorable && field.change == Change::InPlace && default.is_wholly_known()
         });
@@ -327,6 +331,15 @@ impl Planner {
         }
         planned
     }
+}
+
+/// Whether the configuration sets something that rules out the default of a field.
+fn has_alternative(fields: &Fields, field: &Field, given: &[Value]) -> bool {
+    let is_set = |property: &Name| {
+        let mut members = fields.list.iter().zip(given);
+        members.any(|(field, value)| field.property.as_ref() == Some(property) && !value.is_null())
+    };
+    field.alternatives.iter().any(|group| group.iter().all(is_set))
 }
 
 /// Whether an object has a value that cannot change after creation, and so cannot be removed with the object either.

@@ -7,12 +7,12 @@ use groma_framework::PrivateData;
 use groma_value::{Kind, Redacted, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::configured::{Configured, Kept};
 use super::document::{Part, of_value};
 use super::fields::{Change, Fields, Shape};
 use super::interpreted::{Interpreted, Types};
 use super::patch::patch;
 use super::present::identifier_of;
+use super::private_state::{Configured, PrivateState};
 use super::tags::TagSettings;
 use crate::Name;
 use crate::schema::Catalogue;
@@ -65,7 +65,7 @@ impl Patches {
         let (before, after) = (update.before.unmark_deep().0, update.after.unmark_deep().0);
         let identifier = identifier_of(&before)?;
         let mut operations = operations(&interpreted, &before, &after);
-        let configured = Kept::read(&PrivateData::decode(update.private)).configured.unwrap_or_default();
+        let configured = PrivateState::decode(&PrivateData::decode(update.private)).configured.unwrap_or_default();
         let fields = &interpreted.fields;
         announce_unknown(fields, &before, &after, &configured, "", &mut operations);
         operations.iter_mut().for_each(|operation| hide_values(fields, update.after, operation));
@@ -80,7 +80,7 @@ fn operations(interpreted: &Interpreted, before: &Value, after: &Value) -> Vec<J
     // The plan has the default tags among all tags, so the provider's settings are not needed.
     let settings = TagSettings::with_defaults(after.attribute("tags_all").as_ref());
     let none = BTreeMap::new();
-    patch(fields, &place.had(&settings, fields, before, &none), &place.sent(&settings, fields, after, &none))
+    patch(fields, &place.current(&settings, fields, before, &none), &place.desired(&settings, fields, after, &none))
 }
 
 /// Adds operations for configured values that are unknown until apply. Values that nobody configures are not sent.
@@ -116,7 +116,7 @@ fn announce_unknown(
 /// Replaces sensitive and unknown parts of an operation's value.
 fn hide_values(fields: &Fields, after: &Value, operation: &mut Json) {
     let Some(path) = operation["path"].as_str().map(str::to_owned) else { return };
-    let Some(sent) = operation.get_mut("value") else { return };
+    let Some(value_sent) = operation.get_mut("value") else { return };
     let mut steps = path.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
     let Some(first) = steps.next() else { return };
     let Some(mut location) = Location::of_property(fields, after, &first) else { return };
@@ -128,9 +128,9 @@ fn hide_values(fields: &Fields, after: &Value, operation: &mut Json) {
     }
     let Location { shape, value, is_sensitive, part } = location;
     if is_sensitive {
-        *sent = redacted();
+        *value_sent = redacted();
     } else if value.is_known() && (value.has_marks() || !value.is_wholly_known()) {
-        *sent = shown(shape, &value, part).unwrap_or(Json::Null);
+        *value_sent = shown(shape, &value, part).unwrap_or(Json::Null);
     }
 }
 

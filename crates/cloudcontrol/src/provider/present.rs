@@ -6,23 +6,23 @@ use groma_framework::{ObjectResponse, ProviderDiagnostic, ReadRequest};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::configured::Kept;
 use super::connection::{Connection, pause};
 use super::failure::Failure;
 use super::failures::{diagnostic, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
+use super::private_state::PrivateState;
 use super::state::read_object;
 use crate::api::ResourceDescription;
 
-/// A new object is looked for this often before it counts as lost: services are consistent in the end only.
-const LOOKS: u32 = 5;
+/// The number of reads of a new object before it counts as lost. Services are eventually consistent.
+const READ_ATTEMPTS: u32 = 5;
 
 /// Reads the present state of an object (CC-41).
 pub(super) async fn read(connection: &Connection, interpreted: &Interpreted, request: ReadRequest) -> ObjectResponse {
     match present_state(connection, interpreted, &request.state).await {
         Ok(Some(state)) => {
-            let unreturned = Kept::read(&request.private).unreturned;
+            let unreturned = PrivateState::decode(&request.private).unreturned;
             let state = with_unreturned(&interpreted.fields, &state, &request.state, &unreturned);
             ObjectResponse::found(state, request.private)
         }
@@ -73,11 +73,11 @@ fn read_present(
     let reported = place.in_document(&document);
     place.hide(&connection.tags, prior, &mut document);
     let object = read_object(fields, &document, prior);
-    place.found(&connection.tags, fields, prior, &object, &reported)
+    place.with_all_tags(&connection.tags, fields, prior, &object, &reported)
 }
 
-/// Reads an object that must be there.
-pub(super) async fn look(
+/// Reads an object that was just changed, until the service returns it.
+pub(super) async fn read_after_change(
     connection: &Connection,
     interpreted: &Interpreted,
     identifier: &str,
@@ -87,7 +87,7 @@ pub(super) async fn look(
         return Ok(Some(ResourceDescription { identifier: identifier.to_owned(), properties: "{}".to_owned() }));
     }
     let mut delay = Duration::from_millis(100);
-    for _ in 1..LOOKS {
+    for _ in 1..READ_ATTEMPTS {
         if let Some(found) = connection.get(&interpreted.schema, identifier).await? {
             return Ok(Some(found));
         }
@@ -109,13 +109,7 @@ pub(super) fn properties(found: &ResourceDescription) -> Result<Map<String, Json
 
 /// The object with its identifier (CC-05).
 pub fn with_id(fields: &Fields, object: &Value, identifier: &str) -> Value {
-    let Some(view) = object.as_object() else { return object.clone() };
-    let values = fields
-        .list
-        .iter()
-        .zip(view.values())
-        .map(|(field, value)| if &*field.attribute == "id" { Value::string(identifier) } else { value.clone() });
-    fields.block.object(values.collect())
+    fields.with(object, "id", &Value::string(identifier))
 }
 
 pub(super) fn identifier_of(object: &Value) -> Option<String> {

@@ -3,9 +3,10 @@
 use groma_provider::Use;
 use groma_value::Value;
 
-use super::fields::{Change, Field, Fields, Shape};
+use super::fields::{Change, Field, Shape};
+use super::interpreted::Interpreted;
 
-/// The name of the attribute.
+/// The name of the attribute, of the argument of the provider block, and of the part of identities.
 pub(super) const REGION: &str = "region";
 
 /// Returns the attribute, for a type that has none of this name.
@@ -16,28 +17,25 @@ pub(super) fn attribute(fields: &[Field]) -> Option<Field> {
         .then(|| Field { change: Change::Replace, ..Field::of(REGION, Shape::Text, Use::Optional) })
 }
 
-/// Whether objects have the attribute; some types have a property of this name instead.
-pub(super) fn is_offered(fields: &Fields) -> bool {
-    fields.list.iter().any(|field| &*field.attribute == REGION && field.property.is_none())
-}
-
-/// Returns the region that an object sets, if it does.
-pub(super) fn of(fields: &Fields, object: &Value) -> Option<String> {
-    if !is_offered(fields) {
-        return None;
+impl Interpreted {
+    /// Whether objects can set their region; some types have a property of this name instead.
+    pub fn has_region(&self) -> bool {
+        self.fields.list.iter().any(|field| &*field.attribute == REGION && field.property.is_none())
     }
-    object.attribute(REGION)?.as_str().filter(|region| !region.is_empty()).map(str::to_owned)
-}
 
-/// Returns the object in a region.
-pub(super) fn with(fields: &Fields, object: &Value, region: Option<&str>) -> Value {
-    let (Some(view), Some(region)) = (object.as_object(), region.filter(|_| is_offered(fields))) else {
-        return object.clone();
-    };
-    let values = fields
-        .list
-        .iter()
-        .zip(view.values())
-        .map(|(field, value)| if &*field.attribute == REGION { Value::string(region) } else { value.clone() });
-    fields.block.object(values.collect())
+    /// Returns the region that an object sets, if it does.
+    pub fn region(&self, object: &Value) -> Option<String> {
+        if !self.has_region() {
+            return None;
+        }
+        object.attribute(REGION)?.as_str().filter(|region| !region.is_empty()).map(str::to_owned)
+    }
+
+    /// Returns the object in a region.
+    pub fn with_region(&self, object: &Value, region: Option<&str>) -> Value {
+        match region.filter(|_| self.has_region()) {
+            Some(region) => self.fields.with(object, REGION, &Value::string(region)),
+            None => object.clone(),
+        }
+    }
 }

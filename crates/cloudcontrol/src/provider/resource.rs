@@ -12,16 +12,15 @@ use groma_value::{Path, Value};
 use super::access::Access;
 use super::changing::{create, delete, update};
 use super::check::{check, shown};
-use super::configured::{Configured, Kept};
 use super::connection::Connection;
 use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::plan::{Sources, plan};
 use super::present::{identifier_of, read, with_id};
+use super::private_state::{Configured, PrivateState, new_token};
 use super::region::REGION;
 use super::stored;
 use super::tags::TagSettings;
-use super::token::new_token;
 use crate::Name;
 
 /// A resource of any type.
@@ -144,13 +143,13 @@ fn plan_change(
     if request.plan.is_null() {
         return request.unchanged();
     }
-    let kept = Kept::read(&request.private);
+    let private = PrivateState::decode(&request.private);
     let fields = &interpreted.fields;
     let sources = Sources {
         config: &request.config,
         prior: &request.state,
         framework: &request.plan,
-        configured: kept.configured.as_ref(),
+        configured: private.configured.as_ref(),
     };
     let mut planned = plan(fields, sources);
     if let Some(place) = &interpreted.tags {
@@ -160,7 +159,7 @@ fn plan_change(
     let requires_replace: Vec<Path> =
         if changes && !request.state.is_null() && interpreted.schema.handlers.update.is_none() {
             // What cannot be updated is replaced, unless nothing is known of it.
-            let imported = kept.configured.is_none();
+            let imported = private.configured.is_none();
             let is_known = |path: &Path| request.state.path_get(path).is_ok_and(|value| !value.is_null());
             let mut paths = changed_attributes(fields, &request.state, &planned.state);
             paths.retain(|path| !imported || is_known(path));
@@ -173,14 +172,15 @@ fn plan_change(
         };
     // Writing the region of the provider, or leaving it out, moves nothing.
     let location = |object: &Value| interpreted.region(object).or_else(|| region.map(str::to_owned));
-    let stays = location(&request.state).is_some() && location(&request.state) == location(&planned.state);
+    let current = location(&request.state);
+    let stays = current.is_some() && current == location(&planned.state);
     let requires_replace: Vec<Path> =
         requires_replace.into_iter().filter(|path| !stays || *path != region_path()).collect();
     let diagnostics = adoption_warning(&planned.adopted);
     let token = changes.then(new_token);
     let configured = Some(Configured::of(fields, &request.config));
-    let private = if changes || kept.configured != configured {
-        Kept { token, configured, ..kept }.data()
+    let private = if changes || private.configured != configured {
+        PrivateState { token, configured, ..private }.encode()
     } else {
         request.private
     };

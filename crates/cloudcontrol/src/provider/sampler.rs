@@ -3,17 +3,7 @@
 use groma_value::Value;
 
 use super::fields::{Change, Fields, Shape};
-use crate::schema::{JsonTypes, Node, NodeId, TypeSchema, sample};
-
-/// Numbers that look random and are the same in each run.
-pub struct Draw(pub u64);
-
-impl Draw {
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit.max(1)
-    }
-}
+use crate::schema::{Draw, JsonTypes, Node, NodeId, TypeSchema, sample};
 
 const TEXTS: [&str; 22] = [
     "abcdef",
@@ -94,7 +84,7 @@ impl Sampler<'_> {
                 let (pattern, below) = node.patterns.first()?;
                 let known = TEXTS.iter().find(|text| pattern.matches(text)).map(|text| (*text).to_owned());
                 let key = known.or_else(|| {
-                    let mut draw = |limit: usize| usize::try_from(self.draw.below(limit as u64)).unwrap_or_default();
+                    let mut draw = |limit: usize| self.draw.index(limit);
                     sample(pattern.text(), 0, 100, &mut draw).filter(|text| pattern.matches(text))
                 })?;
                 Value::map(element.ty(), [(key, self.value(*below, element, depth)?)])
@@ -129,7 +119,7 @@ impl Sampler<'_> {
             let bound =
                 |bound: Option<u64>, otherwise| bound.and_then(|length| length.try_into().ok()).unwrap_or(otherwise);
             let (least, most) = (bound(node.min_length, 0), bound(node.max_length, usize::MAX));
-            let mut draw = |limit: usize| usize::try_from(self.draw.below(limit as u64)).unwrap_or_default();
+            let mut draw = |limit: usize| self.draw.index(limit);
             sample(node.pattern.as_ref()?.text(), least, most, &mut draw).filter(|text| fits(text))
         })
     }

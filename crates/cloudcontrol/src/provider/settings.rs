@@ -9,6 +9,7 @@ use groma_value::{Type, Value};
 
 use super::arguments::Arguments;
 use super::connection::Timeouts;
+use super::region::REGION;
 use super::tags::TagSettings;
 
 /// The file an emulator keeps its objects in, unless `path` says otherwise: in the current directory.
@@ -22,7 +23,7 @@ pub fn schema() -> ResourceSchema {
         ("secret_key", text("The secret key of the account.").sensitive()),
         ("token", text("The session token of temporary credentials.").sensitive()),
         ("profile", text("The profile of the shared configuration files.")),
-        ("region", text("The region objects are in.")),
+        (REGION, text("The region objects are in.")),
         ("role_arn", text("The service role that Cloud Control acts with.")),
         ("max_retries", optional(Type::Number, "How often a throttled call is repeated.")),
         ("insecure", optional(Type::Bool, "Do not verify TLS certificates.")),
@@ -212,7 +213,7 @@ impl Settings {
         let timeouts = block.object("timeouts");
         let timeout = |name: &str| duration(&timeouts.as_ref()?.text(name)?);
         Self {
-            region: block.text("region").or_else(from_environment),
+            region: block.text(REGION).or_else(from_environment),
             role_arn: block.text("role_arn"),
             max_retries: block.number("max_retries").unwrap_or(DEFAULT_RETRIES),
             tags: TagSettings::of(config),

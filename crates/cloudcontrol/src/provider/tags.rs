@@ -72,7 +72,8 @@ impl TagSettings {
         self.ignored_keys.contains(key) || self.ignored_prefixes.iter().any(|prefix| key.starts_with(prefix))
     }
 
-    fn ignores_any(&self) -> bool {
+    /// Whether some tags of others are left alone. An update must read them first: it sends the tags as a whole.
+    pub fn ignores_any(&self) -> bool {
         !self.ignored_keys.is_empty() || !self.ignored_prefixes.is_empty()
     }
 }
@@ -168,8 +169,8 @@ impl TagAttributes {
         with(fields, planned, self.all, all)
     }
 
-    /// The object as it is sent to the service: its own tags, the default ones, and what `present` has of others.
-    pub fn sent(&self, settings: &TagSettings, fields: &Fields, planned: &Value, present: &Tags) -> Value {
+    /// Returns the object for a request: with its own tags, the default ones, and those of others in `present`.
+    pub fn desired(&self, settings: &TagSettings, fields: &Fields, planned: &Value, present: &Tags) -> Value {
         let mut further = match &settings.defaults {
             Defaults::Known(defaults) => defaults.clone(),
             Defaults::Unknown => Tags::new(),
@@ -181,16 +182,11 @@ impl TagAttributes {
         self.joined(fields, planned, &further)
     }
 
-    /// The object as the service had it: its own tags, and all others that are known of.
-    pub fn had(&self, settings: &TagSettings, fields: &Fields, prior: &Value, present: &Tags) -> Value {
+    /// Returns the object before an update, with its own tags and all known ones of others.
+    pub fn current(&self, settings: &TagSettings, fields: &Fields, prior: &Value, present: &Tags) -> Value {
         let mut further = attribute(prior, self.all).as_ref().map(of_map).unwrap_or_default();
         further.extend(present.iter().filter(|(key, _)| settings.ignores(key)).map(|(k, v)| (k.clone(), v.clone())));
         self.joined(fields, prior, &further)
-    }
-
-    /// Whether the tags of others must be known before tags are changed: they would be lost otherwise.
-    pub fn must_look(&self, settings: &TagSettings) -> bool {
-        settings.ignores_any()
     }
 
     /// The tags in a document of the service.
@@ -211,7 +207,8 @@ impl TagAttributes {
         let own = self.own_tags(known);
         let before = attribute(known, self.all).as_ref().map(of_map).unwrap_or_default();
         let hidden = |key: &str, value: &str| {
-            let by_default = settings.default_tag(key).is_some() || before.get(key).is_some_and(|had| had == value);
+            let by_default =
+                settings.default_tag(key).is_some() || before.get(key).is_some_and(|before| before == value);
             !own.contains_key(key) && (by_default || settings.ignores(key))
         };
         match document.get_mut(&*self.property) {
@@ -225,8 +222,15 @@ impl TagAttributes {
         }
     }
 
-    /// `object` with all the tags that the service told of; `known` is the object as it was known before.
-    pub fn found(&self, settings: &TagSettings, fields: &Fields, known: &Value, object: &Value, told: &Tags) -> Value {
+    /// Returns `object` with all tags that the service returned; `known` is the object before the read.
+    pub fn with_all_tags(
+        &self,
+        settings: &TagSettings,
+        fields: &Fields,
+        known: &Value,
+        object: &Value,
+        returned: &Tags,
+    ) -> Value {
         let is_known_before = attribute(known, self.all).is_some_and(|all| !all.is_null());
         let defaults = !matches!(&settings.defaults, Defaults::Known(tags) if tags.is_empty());
         if !is_known_before && !defaults {
@@ -234,7 +238,7 @@ impl TagAttributes {
         }
         let own = self.own_tags(known);
         let counts = |key: &str| !settings.ignores(key) || own.contains_key(key) || settings.default_tag(key).is_some();
-        let all: Tags = told.iter().filter(|(key, _)| counts(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let all: Tags = returned.iter().filter(|(key, _)| counts(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
         with(fields, object, self.all, to_map(&all))
     }
 

@@ -15,7 +15,7 @@
 //!
 //! `cargo xtask schemas` writes it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::SchemaError;
 
@@ -23,6 +23,8 @@ const MAGIC: &[u8; 8] = b"GROMSCH1";
 const HEADER: usize = 32;
 const RECORD: usize = 20;
 const FRAME: usize = 12;
+/// The largest services have about 100 types, in frames of 128 KiB.
+const FRAMES_OF_A_SERVICE: usize = 16;
 
 static SHIPPED: &[u8] = include_bytes!("../../data/schemas.bin");
 static DESCRIPTIONS: &[u8] = include_bytes!("../../data/descriptions.bin");
@@ -38,6 +40,10 @@ pub struct Blob {
     dictionary: usize,
     dictionary_size: usize,
     expanded_dictionary: OnceLock<Vec<u8>>,
+    /// The frames that were expanded last, the latest at the end: neighbouring types are often requested one after the other.
+    recent_frames: Mutex<Vec<(usize, Arc<Vec<u8>>)>>,
+    /// The number of frames to keep.
+    capacity: usize,
     sections: Sections,
 }
 
@@ -85,7 +91,25 @@ impl Blob {
             return Err(SchemaError::Blob("it is cut off"));
         }
         let expanded_dictionary = OnceLock::new();
-        Ok(Self { bytes, types, frames, source, names, dictionary, dictionary_size, expanded_dictionary, sections })
+        Ok(Self {
+            bytes,
+            types,
+            frames,
+            source,
+            names,
+            dictionary,
+            dictionary_size,
+            expanded_dictionary,
+            recent_frames: Mutex::default(),
+            capacity: 1,
+            sections,
+        })
+    }
+
+    /// Keeps the frames of a whole service, for a pass over all types.
+    #[must_use]
+    pub fn for_all_types(self) -> Self {
+        Self { capacity: FRAMES_OF_A_SERVICE, ..self }
     }
 
     /// Returns the origin of the schemas, for `version` output: package, version and date.
@@ -132,7 +156,7 @@ impl Blob {
         let frame = number(self.bytes, record + 8)?;
         let offset = number(self.bytes, record + 12)?;
         let length = number(self.bytes, record + 16)?;
-        let expanded = self.frame(frame)?;
+        let expanded = self.recent_frame(frame)?;
         let text = expanded.get(offset..offset + length).ok_or(SchemaError::Blob("a schema lies outside its frame"))?;
         let text = std::str::from_utf8(text).map_err(|_| SchemaError::Blob("a schema is not UTF-8"))?;
         Ok(Some(text.to_owned()))
@@ -158,6 +182,20 @@ impl Blob {
             open = Some((frame, expanded));
         }
         Ok(())
+    }
+
+    fn recent_frame(&self, frame: usize) -> Result<Arc<Vec<u8>>, SchemaError> {
+        let mut recent = self.recent_frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = recent.iter().position(|(known, _)| *known == frame);
+        let entry = match known {
+            Some(position) => recent.remove(position),
+            None => (frame, Arc::new(self.frame(frame)?)),
+        };
+        if recent.len() >= self.capacity {
+            recent.remove(0);
+        }
+        recent.push(entry.clone());
+        Ok(entry.1)
     }
 
     fn frame(&self, frame: usize) -> Result<Vec<u8>, SchemaError> {

@@ -178,6 +178,17 @@ pub struct Node {
     pub hints: Hints,
     /// `description`, in a catalogue that has descriptions.
     pub description: Option<Name>,
+    /// The definition that the node comes from, if it is the target of a reference.
+    pub definition: Option<Definition>,
+}
+
+/// The definition of a schema that a node comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Definition {
+    /// The number of the definition in its schema.
+    pub number: u32,
+    /// Whether the reference adds rules to those of the definition.
+    pub is_extended: bool,
 }
 
 /// Rules about numbers besides `minimum` and `maximum`.
@@ -283,6 +294,21 @@ impl Node {
     pub fn property(&self, name: &str) -> Option<NodeId> {
         let index = self.properties.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
         self.properties.get(index).map(|(_, node)| *node)
+    }
+
+    /// Returns the groups of properties of which any rules out this one: the other branches of `oneOf` and `requiredXor`.
+    pub fn alternatives<'a>(&'a self, schema: &'a TypeSchema, name: &str) -> Vec<&'a [Name]> {
+        let branches = self.one_of.iter().map(|branch| schema.node(*branch).required.as_slice());
+        let branches: Vec<&[Name]> = branches.filter(|branch| !branch.is_empty()).collect();
+        let exclusive: Vec<&[Name]> = self.required_xor.iter().map(std::slice::from_ref).collect();
+        let has = |group: &&[Name]| group.iter().any(|property| &**property == name);
+        let groups = [branches, exclusive].into_iter().filter(|groups| groups.iter().any(has)).flatten();
+        groups.filter(|group| !has(group)).collect()
+    }
+
+    /// Whether the enumeration may lack values that AWS accepts.
+    pub fn has_enumeration_hint(&self) -> bool {
+        self.case_insensitive || self.hints.contains(Keyword::Enum) || self.hints.contains(Keyword::Const)
     }
 
     /// Whether a property must be there.

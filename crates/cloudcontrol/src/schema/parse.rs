@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json};
 
 use super::SchemaError;
 use super::model::{
-    Conditional, ElementOrder, Handler, Handlers, Hints, JsonTypes, Node, NodeId, NumberRules, Tagging, TypeSchema,
+    Conditional, Definition, ElementOrder, Handler, Handlers, Hints, JsonTypes, Node, NodeId, NumberRules, Tagging,
+    TypeSchema,
 };
 use super::pattern::Pattern;
 use super::pointer::{Pointer, PointerSet};
@@ -16,9 +17,13 @@ use crate::Name;
 /// Maximal nesting depth of definitions.
 const DEEPEST: usize = 96;
 
-/// Reads one schema document.
+/// Parses a schema document.
 pub fn parse(text: &str) -> Result<TypeSchema, SchemaError> {
-    let document: Json = serde_json::from_str(text).map_err(|error| SchemaError::Document(error.to_string()))?;
+    parse_document(serde_json::from_str(text).map_err(|error| SchemaError::Document(error.to_string()))?)
+}
+
+/// Parses a schema document that is JSON already.
+pub(super) fn parse_document(document: Json) -> Result<TypeSchema, SchemaError> {
     let Json::Object(document) = document else {
         return Err(SchemaError::Document("it is not an object".to_owned()));
     };
@@ -26,9 +31,9 @@ pub fn parse(text: &str) -> Result<TypeSchema, SchemaError> {
         .get("typeName")
         .and_then(Json::as_str)
         .ok_or_else(|| SchemaError::Document("it has no typeName".to_owned()))?;
-    let mut parser = Parser { document: &document, nodes: Vec::new(), references: HashMap::new() };
+    let mut parser = Parser::new(&document);
     let root = parser.object_node(&document, 0)?;
-    let nodes = parser.nodes;
+    let nodes = parser.finish();
     let list = |key: &str| pointers(document.get(key));
     let read_only_list = list("readOnlyProperties");
     let write_only_list = list("writeOnlyProperties");
@@ -57,10 +62,50 @@ pub fn parse(text: &str) -> Result<TypeSchema, SchemaError> {
 struct Parser<'a> {
     document: &'a Map<String, Json>,
     nodes: Vec<Node>,
+    /// The nodes of references, by their text and the rules that they add.
     references: HashMap<String, NodeId>,
+    /// The numbers of definitions, by the text of their references.
+    definitions: HashMap<String, u32>,
+    /// Nodes that are to become copies. A definition that contains itself is not complete while it is read.
+    copies: HashMap<NodeId, NodeCopy>,
 }
 
+/// A node with the rules of another one.
+struct NodeCopy {
+    original: NodeId,
+    description: Option<Name>,
+}
+
+/// Keywords beside a reference that add no rule to it.
+const DESCRIPTIVE: [&str; 4] = ["$comment", "description", "examples", "title"];
+
 impl<'a> Parser<'a> {
+    fn new(document: &'a Map<String, Json>) -> Self {
+        Self {
+            document,
+            nodes: Vec::new(),
+            references: HashMap::new(),
+            definitions: HashMap::new(),
+            copies: HashMap::new(),
+        }
+    }
+
+    /// Completes the copies and returns all nodes.
+    fn finish(mut self) -> Vec<Node> {
+        for (id, copy) in &self.copies {
+            let (mut original, mut description) = (copy.original, copy.description.clone());
+            // As many steps as there are copies, because references may form a loop.
+            for _ in 0..self.copies.len() {
+                let Some(next) = self.copies.get(&original) else { break };
+                original = next.original;
+                description = description.or_else(|| next.description.clone());
+            }
+            let original = self.nodes[original.0 as usize].clone();
+            self.nodes[id.0 as usize] = Node { description: description.or(original.description.clone()), ..original };
+        }
+        self.nodes
+    }
+
     fn node(&mut self, schema: &Json, depth: usize) -> Result<NodeId, SchemaError> {
         match schema {
             Json::Object(schema) => self.object_node(schema, depth),
@@ -85,31 +130,59 @@ impl<'a> Parser<'a> {
         id
     }
 
-    /// Resolves a reference to its target; further keywords are merged into a copy of the target.
+    /// Returns the node of a reference. Descriptions beside it become those of a copy; rules beside it are merged with those
+    /// of the definition.
     fn reference(&mut self, reference: &str, schema: &Map<String, Json>, depth: usize) -> Result<NodeId, SchemaError> {
-        let mut target = self.target(reference)?.clone();
-        let siblings = schema.iter().filter(|(key, _)| *key != "$ref");
-        target.extend(siblings.map(|(key, value)| (key.clone(), value.clone())));
-        // A reference with a description is another node than one without, and both may contain themselves.
-        let key = match schema.len() {
-            0 | 1 => reference.to_owned(),
-            _ => Json::Object(schema.clone()).to_string(),
-        };
+        let target = self.target(reference)?;
+        let adds_rules = schema.keys().any(|key| key != "$ref" && !DESCRIPTIVE.contains(&key.as_str()));
+        if adds_rules {
+            let mut merged = target.clone();
+            merged
+                .extend(schema.iter().filter(|(key, _)| *key != "$ref").map(|(key, rule)| (key.clone(), rule.clone())));
+            let key = Json::Object(schema.clone()).to_string();
+            return self.definition(reference, key, &merged, depth);
+        }
+        let original = self.definition(reference, reference.to_owned(), target, depth)?;
+        match text(schema, "description") {
+            Some(description) => Ok(self.copy(original, Some(description.into()))),
+            None => Ok(original),
+        }
+    }
+
+    /// Returns the node of a definition, which `key` names together with the rules that a reference adds.
+    fn definition(
+        &mut self,
+        reference: &str,
+        key: String,
+        schema: &Map<String, Json>,
+        depth: usize,
+    ) -> Result<NodeId, SchemaError> {
         if let Some(known) = self.references.get(&key) {
             return Ok(*known);
         }
+        let number = u32::try_from(self.definitions.len()).unwrap_or(u32::MAX);
+        let number = *self.definitions.entry(reference.to_owned()).or_insert(number);
+        let definition = Definition { number, is_extended: key != reference };
         // The number is given before the definition is read, so that a definition can contain itself.
         let id = self.add(Node::default());
         self.references.insert(key, id);
-        let node = match target.get("$ref") {
+        match schema.get("$ref") {
             Some(Json::String(next)) if next != reference => {
-                let next = self.reference(&next.clone(), &target, depth + 1)?;
-                self.nodes[next.0 as usize].clone()
+                let original = self.reference(&next.clone(), schema, depth + 1)?;
+                self.copies.insert(id, NodeCopy { original, description: None });
             }
-            _ => self.read(&target, depth + 1)?,
-        };
-        self.nodes[id.0 as usize] = node;
+            _ => {
+                let node = self.read(schema, depth + 1)?;
+                self.nodes[id.0 as usize] = Node { definition: Some(definition), ..node };
+            }
+        }
         Ok(id)
+    }
+
+    fn copy(&mut self, original: NodeId, description: Option<Name>) -> NodeId {
+        let id = self.add(Node::default());
+        self.copies.insert(id, NodeCopy { original, description });
+        id
     }
 
     fn target(&self, reference: &str) -> Result<&'a Map<String, Json>, SchemaError> {
@@ -177,6 +250,7 @@ impl<'a> Parser<'a> {
             negated: self.optional(schema, "not", depth)?,
             hints: Hints::named(texts(schema.get(HINTS))),
             description: text(schema, "description").map(Name::from),
+            definition: None,
         })
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::Name;
 
-/// Larger files are no schemas.
+/// The size limit of a schema in bytes. The largest published schema has about one megabyte.
 const LARGEST: u64 = 32 * 1024 * 1024;
 
 /// The error of reading published schemas.
@@ -22,6 +22,12 @@ pub enum PublishedError {
         name: String,
         /// The reason of the system or the archive reader.
         reason: String,
+    },
+    /// A file is larger than any schema.
+    #[error("{name} is larger than {} MiB, the limit for a resource type schema", LARGEST / 1024 / 1024)]
+    TooLarge {
+        /// The path or the name inside of the archive.
+        name: String,
     },
     /// There is no schema.
     #[error("{0} has no resource type schema; expected JSON files with a typeName")]
@@ -63,8 +69,13 @@ pub fn published(path: &Path) -> Result<BTreeMap<Name, String>, PublishedError> 
 
 fn add(name: &str, source: impl Read, found: &mut BTreeMap<Name, String>) -> Result<(), PublishedError> {
     let failed = |reason: String| PublishedError::File { name: name.to_owned(), reason };
-    let mut text = String::new();
-    source.take(LARGEST).read_to_string(&mut text).map_err(|error| failed(error.kind().to_string()))?;
+    let mut bytes = Vec::new();
+    // One byte more than allowed tells a file that is too large from one that ends at the limit.
+    source.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| failed(error.kind().to_string()))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(PublishedError::TooLarge { name: name.to_owned() });
+    }
+    let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8".to_owned()))?;
     let document: Json = serde_json::from_str(&text)
         .map_err(|error| failed(format!("it is not valid JSON (line {}, column {})", error.line(), error.column())))?;
     let has_handlers = document.get("handlers").and_then(|handlers| handlers.get("create")).is_some();
@@ -154,6 +165,13 @@ mod tests {
         assert!(matches!(published(folder.path()), Err(PublishedError::Empty(_))));
         std::fs::write(folder.path().join("a.json"), "{").unwrap();
         assert!(matches!(published(folder.path()), Err(PublishedError::File { .. })));
+        let large = File::create(folder.path().join("large.json")).unwrap();
+        large.set_len(LARGEST + 1).unwrap();
+        let refused = published(&folder.path().join("large.json")).unwrap_err();
+        assert!(matches!(refused, PublishedError::TooLarge { .. }));
+        assert!(
+            refused.to_string().ends_with("large.json is larger than 32 MiB, the limit for a resource type schema")
+        );
         std::fs::write(folder.path().join("a.zip"), "x").unwrap();
         assert!(matches!(published(&folder.path().join("a.zip")), Err(PublishedError::File { .. })));
     }

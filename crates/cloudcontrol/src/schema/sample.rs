@@ -272,17 +272,30 @@ impl Reader {
     }
 }
 
+/// Numbers that look random and are the same in each run, for tests.
+#[cfg(test)]
+pub struct Draw(pub u64);
+
+#[cfg(test)]
+impl Draw {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit.max(1)
+    }
+
+    pub fn index(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).unwrap_or_default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::schema::{Catalogue, Pattern};
 
     fn draws() -> impl FnMut(usize) -> usize {
-        let mut state = 7usize;
-        move |limit| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % limit.max(1)
-        }
+        let mut draw = Draw(7);
+        move |limit| draw.index(limit)
     }
 
     #[test]

@@ -95,15 +95,10 @@ impl Check<'_> {
     }
 
     fn enumeration(&mut self, node: &Node, value: &Json, at: &str) {
-        let is_hint =
-            node.case_insensitive || node.hints.contains(Keyword::Enum) || node.hints.contains(Keyword::Const);
-        if node.enumeration.is_empty() || is_hint {
+        if node.enumeration.is_empty() || node.has_enumeration_hint() {
             return;
         }
         let found = node.enumeration.iter().any(|allowed| match (allowed, value) {
-            (Json::String(allowed), Json::String(given)) if node.case_insensitive => {
-                allowed.eq_ignore_ascii_case(given)
-            }
             (Json::Number(allowed), Json::Number(given)) => allowed.as_f64() == given.as_f64(),
             _ => allowed == value,
         });

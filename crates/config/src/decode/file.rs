@@ -39,6 +39,10 @@ static QUERY: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("list", &["type", "name"])
 });
 
+/// Schema of generated blocks.
+static GENERATED: LazyLock<BodySchema> =
+    LazyLock::new(|| BodySchema::new().block("import", &[]).block("list", &["type", "name"]));
+
 /// Decodes a configuration file.
 pub(crate) fn file(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
     blocks(body, &FILE, decoding)
@@ -47,6 +51,11 @@ pub(crate) fn file(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
 /// Decodes a query file.
 pub(crate) fn query(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
     blocks(body, &QUERY, decoding)
+}
+
+/// Decodes generated `import` and `list` blocks.
+pub(crate) fn generated(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
+    blocks(body, &GENERATED, decoding)
 }
 
 fn blocks(body: &Body, schema: &BodySchema, decoding: &mut Decoding<'_>) -> FileContent {

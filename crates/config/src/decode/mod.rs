@@ -33,7 +33,7 @@ mod version;
 pub(crate) use content::{FileContent, RequiredVersion};
 pub(crate) use context::{Decoding, Dialect, Role, Unparsed, location_text};
 pub(crate) use encryption::content as encryption;
-pub(crate) use file::{file, query};
+pub(crate) use file::{file, generated, query};
 pub(crate) use literal::{constant, constant_template, constant_text};
 pub(crate) use module_call::versionless;
 pub(crate) use output::OutputDraft;

@@ -15,10 +15,11 @@ use std::sync::Arc;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
 use crate::configuration::{Configuration, LoadStatus};
+use crate::decode::{self, Role};
 use crate::manifest::ModuleManifest;
 use crate::model::{Encryption, Module};
 use crate::options::LoadOptions;
-use crate::source::Files;
+use crate::source::{Files, MemoryFiles, Syntax};
 use crate::{checks, providers};
 
 pub use locate::{InstalledModules, ModuleLocator, ModuleRequest};
@@ -96,6 +97,36 @@ pub fn load_with(
     }
     configuration.files = reader.into_files();
     (Some(configuration), diagnostics)
+}
+
+/// Returns `configuration` with generated `import` and `list` blocks in its root module. Nothing is read from the disk:
+/// `name` is the file name in diagnostics about `text`.
+///
+/// # Errors
+///
+/// The blocks are invalid, or refer to something that the configuration does not declare.
+pub fn with_blocks(
+    configuration: &Configuration,
+    options: &LoadOptions,
+    sources: &Sources,
+    name: &str,
+    text: String,
+) -> Result<Configuration, Diagnostics> {
+    let files = MemoryFiles::new().with(name, text);
+    let mut diagnostics = Diagnostics::new();
+    let mut reader = directory::Reader::new(options, sources, &files);
+    let file = (name.into(), Syntax::Native);
+    let content = reader.file(Path::new(""), &file, Role::Primary, decode::generated, &mut diagnostics);
+    let mut root = Module::clone(&configuration.root);
+    if let Some(content) = content {
+        root.imports.extend(content.imports);
+        root.resources.extend(content.resources.into_iter().map(|list| (list.address.clone(), list)));
+    }
+    let extended = checked(root, &reader, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    Ok(Configuration { files: configuration.files.clone(), tests: configuration.tests.clone(), ..extended })
 }
 
 /// Checks the module tree and creates the configuration; `diagnostics` contains the problems of reading it.

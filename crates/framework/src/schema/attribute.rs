@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_provider::{Deprecation, Description, Nesting, ObjectNesting, ProviderDiagnostic, Use};
+use groma_provider::{Deprecation, Description, Nesting, ObjectNesting, ObjectSchema, ProviderDiagnostic, Use};
 use groma_value::{Number, Path, Type, Value};
 
 use super::Validator;
@@ -21,11 +21,16 @@ pub(crate) struct Rules {
     pub(crate) equality: Option<Arc<SemanticEquality>>,
 }
 
+impl Rules {
+    pub(crate) const NONE: Self = Self { modifiers: Vec::new(), default: None, validators: Vec::new(), equality: None };
+}
+
 /// The kinds of attributes.
 #[derive(Clone)]
 pub(crate) enum AttributeKind {
     Plain(Type),
     Nested(ObjectNesting, Vec<(Name, Attribute)>),
+    Shared(Arc<ObjectSchema>),
 }
 
 /// An attribute as a provider author declares it, optional by default.
@@ -51,6 +56,12 @@ impl Attribute {
     pub fn nested(nesting: ObjectNesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Self)>) -> Self {
         let attributes = attributes.into_iter().map(|(name, attribute)| (name.into(), attribute)).collect();
         Self::of(AttributeKind::Nested(nesting, attributes))
+    }
+
+    /// Creates an attribute of nested objects whose attributes have no rules of the framework. Attributes can share the
+    /// schema.
+    pub fn nested_schema(schema: Arc<ObjectSchema>) -> Self {
+        Self::of(AttributeKind::Shared(schema))
     }
 
     fn of(kind: AttributeKind) -> Self {

@@ -19,7 +19,12 @@ pub(crate) struct RuleSet {
 #[derive(Default)]
 pub(crate) struct SlotRules {
     pub(crate) own: Rules,
+    /// The rules of nested attributes and blocks; `None` if they have none.
     pub(crate) nested: Option<RuleSet>,
+}
+
+impl SlotRules {
+    pub(crate) const NONE: Self = Self { own: Rules::NONE, nested: None };
 }
 
 /// The kinds of rules that occur: without any, no walk is needed.
@@ -92,6 +97,9 @@ fn split_attribute(
     let (mut plain, nested) = match &attribute.kind {
         AttributeKind::Plain(ty) => {
             (provider::Attribute::new(provider::AttributeType::Type(ty.clone()), attribute.usage), None)
+        }
+        AttributeKind::Shared(schema) => {
+            (provider::Attribute::new(provider::AttributeType::Nested(schema.clone()), attribute.usage), None)
         }
         AttributeKind::Nested(nesting, attributes) => {
             let (object, nested) = split(attributes, &[], prefix, problems);

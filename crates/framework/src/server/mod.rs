@@ -16,9 +16,9 @@ use groma_provider::{
     ImportRequest, ImportResponse, InvokeActionRequest, ListRequest, LockStateRequest, LockStateResponse, MoveRequest,
     MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest,
     PlanResponse, Provider, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, ReadStateResponse, RenewEphemeralRequest, SchemaLookup, ServerCapabilities, StateRequest,
-    StatesResponse, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest,
-    UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
+    ReadResponse, ReadStateResponse, RenewEphemeralRequest, Schema, SchemaLookup, ServerCapabilities, StateRequest,
+    StatesResponse, TypeCategory, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse,
+    UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
 };
 use groma_value::Value;
 
@@ -89,6 +89,22 @@ impl Provider for Server {
     fn state_store_schema(&self, type_name: &str) -> SchemaLookup {
         let store = self.types.state_store(&*self.definition, type_name)?;
         store.map(|store| panic::catch("schema", || store.schema().schema().clone())).transpose()
+    }
+
+    fn visit_schemas(
+        &self,
+        visit: &mut dyn FnMut(TypeCategory, &Name, &Arc<Schema>),
+    ) -> Result<(), ProviderDiagnostics> {
+        for (name, categories) in self.type_names().categories() {
+            // A server of its own holds the types of this name until all their schemas are visited, and then frees them.
+            let server = Self::new(Arc::clone(&self.definition));
+            for category in categories {
+                if let Some(schema) = server.category_schema(category, &name)? {
+                    visit(category, &name, &schema);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {

@@ -146,9 +146,12 @@ fn unknown(kind: &str, type_name: &str) -> ProviderDiagnostics {
 /// A map that only grows, so that its values can be borrowed as long as the map itself. Entries are added once and
 /// never changed or removed; adding needs no exclusive access.
 pub(crate) struct FrozenMap<T: ?Sized> {
-    buckets: Box<[OnceLock<Box<Entry<T>>>]>,
+    /// Allocated by the first insertion.
+    buckets: OnceLock<Box<[Bucket<T>]>>,
     hasher: RandomState,
 }
+
+type Bucket<T> = OnceLock<Box<Entry<T>>>;
 
 struct Entry<T: ?Sized> {
     name: Name,
@@ -161,14 +164,14 @@ const BUCKETS: usize = 512;
 
 impl<T: ?Sized> Default for FrozenMap<T> {
     fn default() -> Self {
-        Self { buckets: (0..BUCKETS).map(|_| OnceLock::new()).collect(), hasher: RandomState::new() }
+        Self { buckets: OnceLock::new(), hasher: RandomState::new() }
     }
 }
 
 impl<T: ?Sized> FrozenMap<T> {
     /// Returns the value of `name`.
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        let mut at = self.bucket(name)?.get();
+        let mut at = self.buckets.get()?.get(self.position(name))?.get();
         while let Some(entry) = at {
             if *entry.name == *name {
                 return Some(&entry.value);
@@ -180,7 +183,8 @@ impl<T: ?Sized> FrozenMap<T> {
 
     /// Adds a value unless the name has one already, and returns the value of the name.
     pub(crate) fn insert(&self, name: &str, value: Arc<T>) -> Option<&T> {
-        let mut slot = self.bucket(name)?;
+        let buckets = self.buckets.get_or_init(|| (0..BUCKETS).map(|_| OnceLock::new()).collect());
+        let mut slot = buckets.get(self.position(name))?;
         let mut entry = Some(Box::new(Entry { name: name.into(), value, next: OnceLock::new() }));
         loop {
             // Either this entry or that of another thread, after which the loop continues.
@@ -192,9 +196,8 @@ impl<T: ?Sized> FrozenMap<T> {
         }
     }
 
-    fn bucket(&self, name: &str) -> Option<&OnceLock<Box<Entry<T>>>> {
-        let hash = self.hasher.hash_one(name);
-        self.buckets.get(usize::try_from(hash % BUCKETS as u64).unwrap_or_default())
+    fn position(&self, name: &str) -> usize {
+        usize::try_from(self.hasher.hash_one(name) % BUCKETS as u64).unwrap_or_default()
     }
 }
 

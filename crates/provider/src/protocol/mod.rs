@@ -11,6 +11,7 @@ mod raw;
 mod resource;
 mod state_store;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use action::{ActionProgress, InvokeActionRequest, PlanActionRequest, PlanActionResponse};
@@ -65,6 +66,44 @@ pub struct TypeNames {
     pub actions: Vec<Name>,
     /// State store types.
     pub state_stores: Vec<Name>,
+}
+
+impl TypeNames {
+    /// Returns every type name, sorted, with the categories that have it.
+    pub fn categories(&self) -> BTreeMap<Name, Vec<TypeCategory>> {
+        let lists = [
+            (&self.resources, TypeCategory::Resource),
+            (&self.data_sources, TypeCategory::DataSource),
+            (&self.ephemeral_resources, TypeCategory::EphemeralResource),
+            (&self.lists, TypeCategory::List),
+            (&self.actions, TypeCategory::Action),
+            (&self.state_stores, TypeCategory::StateStore),
+        ];
+        let mut categories: BTreeMap<Name, Vec<TypeCategory>> = BTreeMap::new();
+        for (names, category) in lists {
+            for name in names {
+                categories.entry(name.clone()).or_default().push(category);
+            }
+        }
+        categories
+    }
+}
+
+/// A category of types that have schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeCategory {
+    /// Managed resource types.
+    Resource,
+    /// Data sources.
+    DataSource,
+    /// Ephemeral resource types.
+    EphemeralResource,
+    /// Resource types that support list queries.
+    List,
+    /// Action types.
+    Action,
+    /// State store types.
+    StateStore,
 }
 
 /// The optional features of a provider.

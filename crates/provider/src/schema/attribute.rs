@@ -57,7 +57,11 @@ pub struct ObjectSchema {
 impl ObjectSchema {
     /// Creates a schema for objects with `attributes` in the given nesting mode.
     pub fn new(nesting: ObjectNesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Attribute)>) -> Self {
-        let object = Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>());
+        Self::of_block(nesting, Arc::new(Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
+    }
+
+    /// Creates a schema for objects of a block without nested blocks.
+    pub fn of_block(nesting: ObjectNesting, object: Arc<Block>) -> Self {
         let nest = |ty: Type| match nesting {
             ObjectNesting::Single => ty,
             ObjectNesting::List => Type::list(ty),
@@ -65,7 +69,7 @@ impl ObjectSchema {
             ObjectNesting::Map => Type::map(ty),
         };
         let (ty, config_type) = (nest(object.implied_type().clone()), nest(object.config_type().clone()));
-        Self { object: Arc::new(object), nesting, ty, config_type }
+        Self { object, nesting, ty, config_type }
     }
 
     /// Returns the schema of one object, as a block without nested blocks.

@@ -9,4 +9,4 @@ mod provider_config;
 pub use body::Schemas;
 pub use configuration::{lone_module_json, whole_configuration_json};
 pub use plan::plan_json;
-pub use provider::provider_json;
+pub use provider::ProviderSchemas;

@@ -1,254 +1,384 @@
 //! Provider schemas in JSON documents.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use groma_provider::{
     Attribute, AttributeType, Block, Deprecation, Description, FunctionSignature, IdentityImport, IdentitySchema, Name,
-    NestedBlock, Nesting, ObjectNesting, Parameter, Provider, ProviderDiagnostics, Schema, TextFormat, Use,
+    NestedBlock, Nesting, ObjectNesting, ObjectSchema, Parameter, Provider, ProviderDiagnostics, Schema, TextFormat,
+    TypeCategory, Use,
 };
-use serde_json::{Map, Value as Json};
+use groma_value::Type;
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
 
-use crate::views::json::type_json;
+use crate::views::json::{type_json, write_compact};
 
-/// Returns all schemas of `provider`.
+/// The JSON text of all schemas of a provider, in the sections of the document.
 ///
-/// # Errors
-///
-/// The provider fails to return a schema.
-pub fn provider_json(provider: &dyn Provider) -> Result<Json, ProviderDiagnostics> {
-    let names = provider.type_names();
-    let mut json = Map::new();
-    json.insert("provider".into(), schema_json(&provider.schema()?.config));
-    let resources = sorted_schemas(&names.resources, |name| provider.resource_schema(name))?;
-    // Before `resources` are written: identities are part of the resource schemas, but a member of their own in the
-    // document.
-    let identities: Map<String, Json> = resources
-        .iter()
-        .filter_map(|(name, schema)| Some((name.to_string(), identity_json(schema.identity.as_ref()?))))
-        .collect();
-    insert("resource_schemas", &resources, schema_json, &mut json);
-    let data = sorted_schemas(&names.data_sources, |name| provider.data_schema(name))?;
-    insert("data_source_schemas", &data, schema_json, &mut json);
-    let ephemeral = sorted_schemas(&names.ephemeral_resources, |name| provider.ephemeral_schema(name))?;
-    insert("ephemeral_resource_schemas", &ephemeral, schema_json, &mut json);
-    let lists = sorted_schemas(&names.lists, |name| provider.list_schema(name))?;
-    insert("list_resource_schemas", &lists, schema_json, &mut json);
-    let mut functions: Vec<&Name> = names.functions.iter().collect();
-    functions.sort();
-    let functions: Map<String, Json> = functions
-        .into_iter()
-        .filter_map(|name| Some((name.to_string(), function_json(&*provider.function(name)?))))
-        .collect();
-    // As in Terraform, empty members are left out.
-    if !functions.is_empty() {
-        json.insert("functions".into(), Json::Object(functions));
-    }
-    if !identities.is_empty() {
-        json.insert("resource_identity_schemas".into(), Json::Object(identities));
-    }
-    let actions = sorted_schemas(&names.actions, |name| provider.action_schema(name))?;
-    insert("action_schemas", &actions, action_json, &mut json);
-    let stores = sorted_schemas(&names.state_stores, |name| provider.state_store_schema(name))?;
-    insert("state_store_schemas", &stores, schema_json, &mut json);
-    Ok(Json::Object(json))
+/// The text is complete before anything is written, so that a provider that fails leaves no half document. It is made while
+/// the schemas are visited: some providers have thousands of types, whose schemas need much more memory than their text.
+#[derive(Debug)]
+pub struct ProviderSchemas {
+    sections: Vec<Section>,
 }
 
-/// Returns the schemas of one kind, sorted by name.
-fn sorted_schemas(
-    names: &[Name],
-    schema: impl Fn(&str) -> Result<Option<Arc<Schema>>, ProviderDiagnostics>,
-) -> Result<Vec<(Name, Arc<Schema>)>, ProviderDiagnostics> {
-    let mut sorted: Vec<&Name> = names.iter().collect();
-    // Terraform sorts types by name, and Go marshals maps in sorted order.
-    sorted.sort();
-    let known =
-        sorted.into_iter().filter_map(|name| schema(name).map(|schema| Some((name.clone(), schema?))).transpose());
-    known.collect()
-}
-
-fn insert(kind: &str, schemas: &[(Name, Arc<Schema>)], form: fn(&Schema) -> Json, json: &mut Map<String, Json>) {
-    if !schemas.is_empty() {
-        let schemas = schemas.iter().map(|(name, schema)| (name.to_string(), form(schema))).collect();
-        json.insert(kind.into(), Json::Object(schemas));
-    }
-}
-
-/// Returns an action schema, without a version because actions store nothing.
-fn action_json(schema: &Schema) -> Json {
-    Json::Object([("block".to_owned(), block_json(&schema.block))].into_iter().collect())
-}
-
-fn schema_json(schema: &Schema) -> Json {
-    let mut json = Map::new();
-    json.insert("version".into(), schema.version.into());
-    json.insert("block".into(), block_json(&schema.block));
-    Json::Object(json)
-}
-
-fn block_json(block: &Block) -> Json {
-    let mut json = Map::new();
-    let attributes: Map<String, Json> =
-        block.attributes().map(|(name, attribute)| (name.to_string(), attribute_json(attribute))).collect();
-    if !attributes.is_empty() {
-        json.insert("attributes".into(), Json::Object(attributes));
-    }
-    let blocks: Map<String, Json> =
-        block.blocks().map(|(name, nested)| (name.to_string(), nested_json(nested))).collect();
-    if !blocks.is_empty() {
-        json.insert("block_types".into(), Json::Object(blocks));
-    }
-    describe(block.description(), &mut json);
-    insert_deprecation(block.deprecation(), &mut json);
-    Json::Object(json)
-}
-
-fn nested_json(nested: &NestedBlock) -> Json {
-    let mut json = Map::new();
-    let nesting = match nested.nesting() {
-        Nesting::Single => "single",
-        Nesting::Group => "group",
-        Nesting::List => "list",
-        Nesting::Set => "set",
-        Nesting::Map => "map",
-    };
-    json.insert("nesting_mode".into(), nesting.into());
-    json.insert("block".into(), block_json(nested.block()));
-    // Zero is the default, and is omitted like in Terraform.
-    if nested.min() > 0 {
-        json.insert("min_items".into(), nested.min().into());
-    }
-    if let Some(max) = nested.max() {
-        json.insert("max_items".into(), max.into());
-    }
-    Json::Object(json)
-}
-
-fn attribute_json(attribute: &Attribute) -> Json {
-    let mut json = Map::new();
-    match attribute.kind() {
-        AttributeType::Type(ty) => {
-            json.insert("type".into(), type_json(ty));
+impl ProviderSchemas {
+    /// Requests all schemas of `provider`.
+    ///
+    /// # Errors
+    ///
+    /// The provider fails to return a schema.
+    pub fn of(provider: &dyn Provider) -> Result<Self, ProviderDiagnostics> {
+        let mut own = Section::new("provider");
+        write(&SchemaJson(&provider.schema()?.config), &mut own.text);
+        let mut resources = Section::new("resource_schemas");
+        let mut data_sources = Section::new("data_source_schemas");
+        let mut ephemeral = Section::new("ephemeral_resource_schemas");
+        let mut lists = Section::new("list_resource_schemas");
+        let mut functions = Section::new("functions");
+        let mut identities = Section::new("resource_identity_schemas");
+        let mut actions = Section::new("action_schemas");
+        let mut stores = Section::new("state_store_schemas");
+        // Terraform sorts types by name, and so does the visit.
+        provider.visit_schemas(&mut |category, name, schema| match category {
+            TypeCategory::Resource => {
+                resources.add(name, &SchemaJson(schema));
+                // Identities are part of the resource schemas, but a member of their own in the document.
+                if let Some(identity) = &schema.identity {
+                    identities.add(name, &IdentityJson(identity));
+                }
+            }
+            TypeCategory::DataSource => data_sources.add(name, &SchemaJson(schema)),
+            TypeCategory::EphemeralResource => ephemeral.add(name, &SchemaJson(schema)),
+            TypeCategory::List => lists.add(name, &SchemaJson(schema)),
+            TypeCategory::Action => actions.add(name, &ActionJson(schema)),
+            TypeCategory::StateStore => stores.add(name, &SchemaJson(schema)),
+        })?;
+        let mut names = provider.type_names().functions;
+        names.sort();
+        for name in names {
+            if let Some(function) = provider.function(&name) {
+                functions.add(&name, &FunctionJson(&function));
+            }
         }
-        AttributeType::Nested(schema) => {
-            let mut nested = Map::new();
-            let attributes =
-                schema.object().attributes().map(|(name, attribute)| (name.to_string(), attribute_json(attribute)));
-            nested.insert("attributes".into(), Json::Object(attributes.collect()));
-            let nesting = match schema.nesting() {
-                ObjectNesting::Single => "single",
-                ObjectNesting::List => "list",
-                ObjectNesting::Set => "set",
-                ObjectNesting::Map => "map",
-            };
-            nested.insert("nesting_mode".into(), nesting.into());
-            json.insert("nested_type".into(), Json::Object(nested));
+        let all = [resources, data_sources, ephemeral, lists, functions, identities, actions, stores];
+        // As in Terraform, empty members are left out.
+        let sections = std::iter::once(own).chain(all.into_iter().map(Section::closed)).filter(|one| !one.is_empty());
+        Ok(Self { sections: sections.collect() })
+    }
+
+    /// Writes the JSON object.
+    ///
+    /// # Errors
+    ///
+    /// Writing to `out` fails.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (number, section) in self.sections.iter().enumerate() {
+            write!(out, "{}\"{}\":", if number == 0 { '{' } else { ',' }, section.name)?;
+            out.write_all(&section.text)?;
         }
+        out.write_all(b"}")
     }
-    describe(attribute.description(), &mut json);
-    insert_deprecation(attribute.deprecation(), &mut json);
-    let flags: &[&str] = match attribute.usage() {
-        Use::Required => &["required"],
-        Use::Optional => &["optional"],
-        Use::OptionalComputed => &["optional", "computed"],
-        Use::Computed => &["computed"],
-    };
-    // These flags combine with any usage.
-    let secret = attribute.is_sensitive().then_some("sensitive");
-    let write_only = attribute.is_write_only().then_some("write_only");
-    for flag in flags.iter().copied().chain(secret).chain(write_only) {
-        json.insert(flag.into(), true.into());
-    }
-    Json::Object(json)
 }
 
-fn describe(description: &Description, json: &mut Map<String, Json>) {
+/// A member of the document.
+#[derive(Debug)]
+struct Section {
+    name: &'static str,
+    text: Vec<u8>,
+}
+
+impl Section {
+    fn new(name: &'static str) -> Self {
+        Self { name, text: Vec::new() }
+    }
+
+    /// Adds a member to the object in this section.
+    fn add(&mut self, name: &Name, value: &impl Serialize) {
+        self.text.push(if self.is_empty() { b'{' } else { b',' });
+        write(&**name, &mut self.text);
+        self.text.push(b':');
+        write(value, &mut self.text);
+    }
+
+    /// Closes the object in this section, if it has members.
+    fn closed(mut self) -> Self {
+        if !self.is_empty() {
+            self.text.push(b'}');
+        }
+        self
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+}
+
+fn write(value: &(impl Serialize + ?Sized), text: &mut Vec<u8>) {
+    // Writing to memory cannot fail, and all map keys are strings.
+    let _ = write_compact(&value, text);
+}
+
+/// A schema with its version.
+struct SchemaJson<'a>(&'a Arc<Schema>);
+
+impl Serialize for SchemaJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("version", &self.0.version)?;
+        map.serialize_entry("block", &BlockJson(&self.0.block))?;
+        map.end()
+    }
+}
+
+/// An action schema, without a version because actions store nothing.
+struct ActionJson<'a>(&'a Arc<Schema>);
+
+impl Serialize for ActionJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("block", &BlockJson(&self.0.block))?;
+        map.end()
+    }
+}
+
+struct BlockJson<'a>(&'a Block);
+
+impl Serialize for BlockJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if self.0.attributes().next().is_some() {
+            map.serialize_entry("attributes", &AttributesJson(self.0))?;
+        }
+        if self.0.blocks().next().is_some() {
+            map.serialize_entry("block_types", &BlockTypesJson(self.0))?;
+        }
+        describe(self.0.description(), &mut map)?;
+        serialize_deprecation(self.0.deprecation(), &mut map)?;
+        map.end()
+    }
+}
+
+struct AttributesJson<'a>(&'a Block);
+
+impl Serialize for AttributesJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.attributes().map(|(name, attribute)| (&**name, AttributeJson(attribute))))
+    }
+}
+
+struct BlockTypesJson<'a>(&'a Block);
+
+impl Serialize for BlockTypesJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.blocks().map(|(name, nested)| (&**name, NestedJson(nested))))
+    }
+}
+
+struct NestedJson<'a>(&'a NestedBlock);
+
+impl Serialize for NestedJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let nesting = match self.0.nesting() {
+            Nesting::Single => "single",
+            Nesting::Group => "group",
+            Nesting::List => "list",
+            Nesting::Set => "set",
+            Nesting::Map => "map",
+        };
+        map.serialize_entry("nesting_mode", nesting)?;
+        map.serialize_entry("block", &BlockJson(self.0.block()))?;
+        // Zero is the default, and is omitted like in Terraform.
+        if self.0.min() > 0 {
+            map.serialize_entry("min_items", &self.0.min())?;
+        }
+        if let Some(max) = self.0.max() {
+            map.serialize_entry("max_items", &max)?;
+        }
+        map.end()
+    }
+}
+
+struct AttributeJson<'a>(&'a Attribute);
+
+impl Serialize for AttributeJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self.0.kind() {
+            AttributeType::Type(ty) => map.serialize_entry("type", &TypeJson(ty))?,
+            AttributeType::Nested(schema) => map.serialize_entry("nested_type", &ObjectJson(schema))?,
+        }
+        describe(self.0.description(), &mut map)?;
+        serialize_deprecation(self.0.deprecation(), &mut map)?;
+        let flags: &[&str] = match self.0.usage() {
+            Use::Required => &["required"],
+            Use::Optional => &["optional"],
+            Use::OptionalComputed => &["optional", "computed"],
+            Use::Computed => &["computed"],
+        };
+        // These flags combine with any usage.
+        let secret = self.0.is_sensitive().then_some("sensitive");
+        let write_only = self.0.is_write_only().then_some("write_only");
+        for flag in flags.iter().copied().chain(secret).chain(write_only) {
+            map.serialize_entry(flag, &true)?;
+        }
+        map.end()
+    }
+}
+
+struct ObjectJson<'a>(&'a ObjectSchema);
+
+impl Serialize for ObjectJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("attributes", &AttributesJson(self.0.object()))?;
+        let nesting = match self.0.nesting() {
+            ObjectNesting::Single => "single",
+            ObjectNesting::List => "list",
+            ObjectNesting::Set => "set",
+            ObjectNesting::Map => "map",
+        };
+        map.serialize_entry("nesting_mode", nesting)?;
+        map.end()
+    }
+}
+
+/// A type. Simple ones, which most attributes have, are written without a document in between.
+struct TypeJson<'a>(&'a Type);
+
+impl Serialize for TypeJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let collection = |serializer: S, kind: &str, element: &Type| {
+            let mut pair = serializer.serialize_seq(Some(2))?;
+            pair.serialize_element(kind)?;
+            pair.serialize_element(&TypeJson(element))?;
+            pair.end()
+        };
+        match self.0 {
+            Type::Bool => serializer.serialize_str("bool"),
+            Type::Number => serializer.serialize_str("number"),
+            Type::String => serializer.serialize_str("string"),
+            Type::List(element) => collection(serializer, "list", element),
+            Type::Set(element) => collection(serializer, "set", element),
+            Type::Map(element) => collection(serializer, "map", element),
+            other => type_json(other).serialize(serializer),
+        }
+    }
+}
+
+/// Writes a description with its format.
+fn describe<M: SerializeMap>(description: &Description, map: &mut M) -> Result<(), M::Error> {
     if !description.text.is_empty() {
-        json.insert("description".into(), description.text.to_string().into());
+        map.serialize_entry("description", &description.text)?;
     }
     let kind = match description.format {
         TextFormat::Plain => "plain",
         TextFormat::Markdown => "markdown",
     };
-    json.insert("description_kind".into(), kind.into());
+    map.serialize_entry("description_kind", kind)
 }
 
-fn identity_json(identity: &IdentitySchema) -> Json {
-    let attributes = identity.attributes.iter().map(|(name, attribute)| {
-        let mut json = Map::new();
-        json.insert("type".into(), type_json(&attribute.ty));
-        if !attribute.description.is_empty() {
-            json.insert("description".into(), attribute.description.as_str().into());
-        }
-        match attribute.import {
-            IdentityImport::Required => json.insert("required_for_import".into(), true.into()),
-            IdentityImport::Optional => json.insert("optional_for_import".into(), true.into()),
-            // A computed attribute of an identity cannot be given for an import.
-            IdentityImport::Computed => None,
-        };
-        (name.to_string(), Json::Object(json))
-    });
-    let mut json = Map::new();
-    json.insert("version".into(), identity.version.into());
-    json.insert("attributes".into(), Json::Object(attributes.collect()));
-    Json::Object(json)
-}
-
-/// Inserts the deprecation flag and message.
-fn insert_deprecation(deprecation: Option<&Deprecation>, json: &mut Map<String, Json>) {
-    let Some(deprecation) = deprecation else { return };
-    json.insert("deprecated".into(), true.into());
+/// Writes the deprecation flag and message.
+fn serialize_deprecation<M: SerializeMap>(deprecation: Option<&Deprecation>, map: &mut M) -> Result<(), M::Error> {
+    let Some(deprecation) = deprecation else { return Ok(()) };
+    map.serialize_entry("deprecated", &true)?;
     if !deprecation.message.is_empty() {
-        json.insert("deprecation_message".into(), deprecation.message.as_str().into());
+        map.serialize_entry("deprecation_message", &deprecation.message)?;
+    }
+    Ok(())
+}
+
+struct IdentityJson<'a>(&'a IdentitySchema);
+
+impl Serialize for IdentityJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let attributes: serde_json::Map<String, serde_json::Value> = self
+            .0
+            .attributes
+            .iter()
+            .map(|(name, attribute)| {
+                let mut json = serde_json::Map::new();
+                json.insert("type".into(), type_json(&attribute.ty));
+                if !attribute.description.is_empty() {
+                    json.insert("description".into(), attribute.description.as_str().into());
+                }
+                match attribute.import {
+                    IdentityImport::Required => json.insert("required_for_import".into(), true.into()),
+                    IdentityImport::Optional => json.insert("optional_for_import".into(), true.into()),
+                    // A computed attribute of an identity cannot be given for an import.
+                    IdentityImport::Computed => None,
+                };
+                (name.to_string(), json.into())
+            })
+            .collect();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("version", &self.0.version)?;
+        map.serialize_entry("attributes", &attributes)?;
+        map.end()
     }
 }
 
-fn function_json(function: &FunctionSignature) -> Json {
-    let mut json = Map::new();
-    if !function.description.text.is_empty() {
-        json.insert("description".into(), function.description.text.to_string().into());
+struct FunctionJson<'a>(&'a FunctionSignature);
+
+impl Serialize for FunctionJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if !self.0.description.text.is_empty() {
+            map.serialize_entry("description", &self.0.description.text)?;
+        }
+        if !self.0.summary.is_empty() {
+            map.serialize_entry("summary", &self.0.summary)?;
+        }
+        map.serialize_entry("return_type", &TypeJson(&self.0.return_type))?;
+        if !self.0.parameters.is_empty() {
+            let parameters: Vec<ParameterJson<'_>> = self.0.parameters.iter().map(ParameterJson).collect();
+            map.serialize_entry("parameters", &parameters)?;
+        }
+        if let Some(variadic) = &self.0.variadic {
+            map.serialize_entry("variadic_parameter", &ParameterJson(variadic))?;
+        }
+        map.end()
     }
-    if !function.summary.is_empty() {
-        json.insert("summary".into(), function.summary.as_str().into());
-    }
-    json.insert("return_type".into(), type_json(&function.return_type));
-    if !function.parameters.is_empty() {
-        json.insert("parameters".into(), function.parameters.iter().map(parameter_json).collect());
-    }
-    if let Some(variadic) = &function.variadic {
-        json.insert("variadic_parameter".into(), parameter_json(variadic));
-    }
-    Json::Object(json)
 }
 
-fn parameter_json(parameter: &Parameter) -> Json {
-    let mut json = Map::new();
-    json.insert("name".into(), parameter.name.to_string().into());
-    if !parameter.description.text.is_empty() {
-        json.insert("description".into(), parameter.description.text.to_string().into());
+struct ParameterJson<'a>(&'a Parameter);
+
+impl Serialize for ParameterJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &*self.0.name)?;
+        if !self.0.description.text.is_empty() {
+            map.serialize_entry("description", &self.0.description.text)?;
+        }
+        if self.0.allow_null {
+            map.serialize_entry("is_nullable", &true)?;
+        }
+        map.serialize_entry("type", &TypeJson(&self.0.ty))?;
+        map.end()
     }
-    if parameter.allow_null {
-        json.insert("is_nullable".into(), true.into());
-    }
-    json.insert("type".into(), type_json(&parameter.ty));
-    Json::Object(json)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use groma_value::Type;
-    use serde_json::json;
+    use serde_json::{Value as Json, json};
+
+    fn document(value: &impl Serialize) -> Json {
+        serde_json::to_value(value).unwrap()
+    }
 
     #[test]
     fn schema_contains_deprecation_message() {
         let deprecation = |message: &str| {
             let deprecation = Deprecation { message: message.to_owned() };
-            attribute_json(&Attribute::optional(Type::String).deprecated(deprecation))
+            document(&AttributeJson(&Attribute::optional(Type::String).deprecated(deprecation)))
         };
         assert_eq!(deprecation("Use other.")["deprecated"], json!(true));
         assert_eq!(deprecation("Use other.")["deprecation_message"], json!("Use other."));
         assert_eq!(deprecation("").get("deprecation_message"), None);
         let block = Block::default().deprecated(Deprecation { message: "Use others.".to_owned() });
-        assert_eq!(block_json(&block)["deprecation_message"], json!("Use others."));
+        assert_eq!(document(&BlockJson(&block))["deprecation_message"], json!("Use others."));
     }
 }

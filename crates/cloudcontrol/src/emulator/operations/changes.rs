@@ -3,13 +3,13 @@
 use serde_json::Value as Json;
 
 use super::document::{LONGEST_DOCUMENT, document, resolve};
-use super::refusals::{Outcome, invalid, refuse, refuse_concurrent, unsupported};
 use super::start::{Client, Start};
+use super::{Outcome, invalid, refuse, refuse_concurrent, unsupported};
 use crate::api::{
     ApiError, CreateResource, DeleteResource, Fault, HandlerErrorCode, Operation, ProgressEvent, UpdateResource,
 };
+use crate::emulator::computed::{self, Context};
 use crate::emulator::index::Effect;
-use crate::emulator::invent::{self, Context};
 use crate::emulator::store::{Store, kind, not_found, parse, raw};
 use crate::emulator::view;
 use crate::schema::validate;
@@ -34,7 +34,7 @@ impl Store {
             let source = turn.source();
             let mut model = desired;
             let context = Context { region, account: &self.settings.account, source: &source };
-            invent::complete(&schema, &mut model, &context);
+            computed::complete(&schema, &mut model, &context);
             let identifier = schema.identifier_of(&model);
             let kind = kind(region, &request.type_name);
             let mut start = Start::new(Operation::Create, &kind, identifier.clone());
@@ -81,7 +81,7 @@ impl Store {
             let mut model = patched(&schema, &stored, &patch)?;
             let source = turn.source();
             let context = Context { region, account: &self.settings.account, source: &source };
-            invent::follow(&schema, &mut model, &context);
+            computed::follow(&schema, &mut model, &context);
             let mut start = Start::new(Operation::Update, &kind, Some(identifier));
             start.effect = Effect::Put(raw(&model)?);
             self.begin(turn, start, client)

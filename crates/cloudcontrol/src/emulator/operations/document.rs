@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::refusals::{Outcome, invalid};
+use super::{Outcome, invalid};
 use crate::emulator::index::Kind;
 use crate::emulator::store::{Turn, not_found, parse};
 use crate::schema::{Pointer, TypeSchema};

@@ -1,7 +1,6 @@
 //! Requests under way, and those that have ended.
 
-use super::pages::{PAGE, REQUEST_PAGE, pack_token, unpack_token};
-use super::refusals::{Outcome, invalid, no_request};
+use super::{Outcome, PAGE, REQUEST_PAGE, invalid, no_request, pack_token, unpack_token};
 use crate::api::{ApiError, Fault, ListResourceRequests, ProgressEvent, RequestList};
 use crate::emulator::index::Record;
 use crate::emulator::store::Store;

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::refusals::{Outcome, invalid, refuse_concurrent};
+use super::{Outcome, invalid, refuse_concurrent};
 use crate::api::{ApiError, Fault, HandlerErrorCode, Operation, ProgressEvent};
 use crate::emulator::faults::HookResult;
 use crate::emulator::index::{Effect, Kind, Record, Request};

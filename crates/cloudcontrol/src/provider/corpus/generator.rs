@@ -6,10 +6,11 @@ use groma_provider::Use;
 use groma_value::{Kind, Value};
 
 use super::super::check::check;
-use super::super::fields::{Change, Field, Fields};
+use super::super::fields::{Change, Field, Fields, Shape};
 use super::super::interpreted::Interpreted;
 use super::super::plan::has_fixed;
-use super::super::sampler::{Draw, Sampler, with_fixed};
+use super::super::sampler::{Sampler, with_fixed};
+use crate::schema::Draw;
 
 /// Number of draws before a type counts as one without a valid configuration.
 const DRAWS: u64 = 400;
@@ -20,6 +21,8 @@ pub struct Generated {
     pub minimal: Value,
     /// All arguments that can be added without a replacement.
     pub extended: Value,
+    /// The extended configuration without arguments that AWS does not return, if it is valid without them.
+    pub readable: Option<Value>,
 }
 
 /// Generates the configurations of a type; none if no valid one was found. The same `seed` gives the same configurations.
@@ -53,7 +56,35 @@ pub fn generate(interpreted: &Interpreted, seed: u64) -> Option<Generated> {
         }
     }
     let extended = with_fixed(fields, &extended, &minimal);
-    Some(Generated { minimal, extended })
+    let readable = Some(without_write_only(fields, &extended)).filter(is_valid);
+    Some(Generated { minimal, extended, readable })
+}
+
+/// Whether an attribute has values that AWS does not return.
+pub fn has_write_only(fields: &Fields, attribute: &str) -> bool {
+    let inside = |shape: &Shape| match element(shape) {
+        Shape::Object(inner) => inner.list.iter().any(|field| has_write_only(inner, &field.attribute)),
+        _ => false,
+    };
+    fields.list.iter().any(|field| *field.attribute == *attribute && (field.write_only || inside(&field.shape)))
+}
+
+/// Returns the innermost element of lists, sets and maps.
+fn element(shape: &Shape) -> &Shape {
+    match shape {
+        Shape::List(inner, _) | Shape::Set(inner) | Shape::Map(inner) => element(inner),
+        other => other,
+    }
+}
+
+/// Returns an object without write-only properties. Arguments with write-only properties in elements are left out.
+fn without_write_only(fields: &Fields, object: &Value) -> Value {
+    fields.map(object, |field, value| match &field.shape {
+        _ if field.write_only => Value::null(field.shape.ty()),
+        Shape::Object(inner) if !value.is_null() => without_write_only(inner, value),
+        _ if has_write_only(fields, &field.attribute) => Value::null(field.shape.ty()),
+        _ => value.clone(),
+    })
 }
 
 /// Whether an object has a value for each of these fields.
@@ -64,10 +95,7 @@ fn has_all(fields: &Fields, object: &Value, needed: impl Fn(&Field) -> bool) -> 
 
 /// Returns the object with other values where `value` returns one.
 fn replaced(fields: &Fields, object: &Value, mut value: impl FnMut(&Field) -> Option<Value>) -> Value {
-    let Some(view) = object.as_object() else { return object.clone() };
-    let values = fields.list.iter().zip(view.values()).map(|(field, old)| value(field).unwrap_or_else(|| old.clone()));
-    let values = values.collect();
-    fields.block.object(values)
+    fields.map(object, |field, old| value(field).unwrap_or_else(|| old.clone()))
 }
 
 /// Returns the resource block of a configuration.

@@ -1,4 +1,4 @@
-//! Templates of made-up values: text with `$(...)` places.
+//! Templates of computed values: text with `$(...)` places.
 //!
 //! | place | becomes |
 //! | --- | --- |

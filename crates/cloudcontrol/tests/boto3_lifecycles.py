@@ -1,6 +1,6 @@
-"""Takes objects through their life with boto3: create, get, list, update, delete.
+"""Takes objects through their lifecycle with boto3: create, get, list, update, delete.
 
-Usage: aws_sdk_lives.py ENDPOINT < cases.json
+Usage: boto3_lifecycles.py ENDPOINT < cases.json
 
 The cases are a list of {"type", "desired", "patch", "inputs"}: the documents of the object, and the properties that a list of its
 type needs; null for a type that cannot be listed. Prints one JSON line for each case: {"type", "steps", "error"}.
@@ -26,7 +26,7 @@ def wait(client, event):
     return event
 
 
-def live(client, case, steps):
+def lifecycle(client, case, steps):
     name = case["type"]
     desired = json.dumps(case["desired"])
     identifier = wait(client, client.create_resource(TypeName=name, DesiredState=desired)["ProgressEvent"])["Identifier"]
@@ -64,7 +64,7 @@ def live(client, case, steps):
 def run(client, case):
     steps = []
     try:
-        live(client, case, steps)
+        lifecycle(client, case, steps)
         return {"type": case["type"], "steps": steps, "error": None}
     except Exception as problem:  # Every failure is a result of the test.
         return {"type": case["type"], "steps": steps, "error": f"{type(problem).__name__}: {problem}"}

@@ -1,10 +1,9 @@
-//! Looking at objects: one, or all of a type.
+//! `GetResource` and `ListResources`.
 
 use serde_json::{Map, Value as Json};
 
 use super::document::{document, fits, resolve};
-use super::pages::{PAGE, pack_token, unpack_token};
-use super::refusals::{Outcome, unsupported};
+use super::{Outcome, PAGE, pack_token, unpack_token, unsupported};
 use crate::api::{ApiError, Fault, GetResource, ListResources, ResourceDescription, ResourceList};
 use crate::emulator::store::{Store, kind, not_found, parse};
 use crate::emulator::view;

@@ -1,7 +1,7 @@
 //! Values that the service adds to a created object: identifiers, ARNs, timestamps, and settings with a default
 //! although nobody gave one.
 //!
-//! `data/made-up.tsv` says it for the types that people use most; for the others it is guessed from the names, formats and
+//! `data/computed.tsv` says it for the types that people use most; for the others it is guessed from the names, formats and
 //! patterns of their read-only properties.
 
 mod guess;
@@ -16,9 +16,9 @@ use serde_json::{Map, Value as Json};
 pub use random::Source;
 pub use template::Context;
 
-use crate::schema::{NodeId, Pointer, TypeSchema};
+use crate::schema::{Node, NodeId, Pointer, TypeSchema};
 
-static TABLE: &str = include_str!("../../../data/made-up.tsv");
+static TABLE: &str = include_str!("../../../data/computed.tsv");
 
 /// A row of the table: what a property becomes when it is missing.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +102,10 @@ fn defaults(schema: &TypeSchema, id: NodeId, value: &mut Json, depth: usize) {
     match value {
         Json::Object(members) => {
             for (name, property) in &node.properties {
-                add_default(schema, *property, name, members, depth);
+                match members.get_mut(&**name) {
+                    Some(present) => defaults(schema, *property, present, depth + 1),
+                    None => add_default(schema, node, name, *property, members),
+                }
             }
         }
         Json::Array(elements) => {
@@ -114,15 +117,14 @@ fn defaults(schema: &TypeSchema, id: NodeId, value: &mut Json, depth: usize) {
     }
 }
 
-fn add_default(schema: &TypeSchema, property: NodeId, name: &str, members: &mut Map<String, Json>, depth: usize) {
-    if let Some(present) = members.get_mut(name) {
-        defaults(schema, property, present, depth + 1);
-        return;
-    }
+/// Adds the default of a missing property, unless another property that is there rules it out.
+fn add_default(schema: &TypeSchema, owner: &Node, name: &str, property: NodeId, members: &mut Map<String, Json>) {
     let node = schema.node(property);
-    if let Some(default) = &node.default
-        && (node.types.is_empty() || node.types.allow(default))
-    {
+    let Some(default) = node.default.as_ref().filter(|json| node.types.is_empty() || node.types.allow(json)) else {
+        return;
+    };
+    let is_there = |group: &[crate::Name]| group.iter().all(|property| members.contains_key(&**property));
+    if !owner.alternatives(schema, name).into_iter().any(is_there) {
         members.insert(name.to_owned(), default.clone());
     }
 }

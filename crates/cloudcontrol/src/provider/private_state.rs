@@ -1,11 +1,15 @@
-//! The arguments that the author configured, stored with the object so that a removed one is noticed (CC-35), and the token of
-//! the request that a plan is for.
+//! The private data of objects: the arguments that the author configured, so that a removed one is noticed (CC-35), and the token
+//! of the request that a plan is for.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use groma_framework::PrivateData;
 use groma_value::{Kind, Value};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::fields::{Fields, Shape};
 
@@ -41,7 +45,7 @@ impl Configured {
 
 /// The private data of the provider for an object or a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct PrivateState {
     /// The client token of the request the plan is for (CC-40).
     pub token: Option<String>,
     /// The configured arguments; unknown for objects that others created.
@@ -55,9 +59,9 @@ const TOKEN: &str = "token";
 const CONFIGURED: &str = "configured";
 const UNRETURNED: &str = "unreturned";
 
-impl Kept {
+impl PrivateState {
     /// Decodes the private data; invalid data counts as none.
-    pub fn read(private: &PrivateData) -> Self {
+    pub fn decode(private: &PrivateData) -> Self {
         Self {
             token: private.get(TOKEN).map(str::to_owned),
             configured: private.get(CONFIGURED).and_then(|text| serde_json::from_str(text).ok()),
@@ -65,8 +69,8 @@ impl Kept {
         }
     }
 
-    /// The data to keep.
-    pub fn data(&self) -> PrivateData {
+    /// Encodes the private data.
+    pub fn encode(&self) -> PrivateData {
         let mut private = PrivateData::new();
         if let Some(token) = &self.token {
             private.set(TOKEN, token);
@@ -83,17 +87,41 @@ impl Kept {
     }
 }
 
+/// Creates a client token, which names a request and which nobody else uses, from the operating system's randomness, the clock and a counter.
+pub fn new_token() -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let mut hash = Sha256::new();
+    for _ in 0..2 {
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_u64(count);
+        hash.update(hasher.finish().to_le_bytes());
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    hash.update(now.as_nanos().to_le_bytes());
+    hash.update(std::process::id().to_le_bytes());
+    hash.update(count.to_le_bytes());
+    let digits: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("groma-{digits}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn tokens_differ() {
+        let tokens: std::collections::HashSet<String> = (0..1_000).map(|_| new_token()).collect();
+        assert_eq!(tokens.len(), 1_000);
+    }
+
+    #[test]
     fn private_bytes_of_others_are_ignored() {
-        let read = |bytes: &[u8]| Kept::read(&PrivateData::decode(&bytes.into()));
-        assert_eq!(read(b""), Kept::default());
-        assert_eq!(read(b"\x01\x02"), Kept::default());
+        let read = |bytes: &[u8]| PrivateState::decode(&PrivateData::decode(&bytes.into()));
+        assert_eq!(read(b""), PrivateState::default());
+        assert_eq!(read(b"\x01\x02"), PrivateState::default());
         let unreturned = vec!["a".to_owned()];
-        let kept = Kept { token: Some("t".into()), configured: Some(Configured::default()), unreturned };
-        assert_eq!(read(&kept.data().encode()), kept);
+        let state = PrivateState { token: Some("t".into()), configured: Some(Configured::default()), unreturned };
+        assert_eq!(read(&state.encode().encode()), state);
     }
 }

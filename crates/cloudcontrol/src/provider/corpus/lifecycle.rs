@@ -1,0 +1,151 @@
+//! The lifecycle of a configuration, from its first validation to its destruction.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use groma_framework_testing::{Planned, Problems, Project, Transport};
+use groma_value::{Type, Value};
+
+use super::super::AwsCloudControl;
+use crate::emulator::{Embedded, Faults, Settings, Store};
+use crate::schema::Catalogue;
+
+/// A step of a lifecycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// The configuration is valid.
+    Validate,
+    /// An apply creates the objects.
+    Create,
+    /// The next plan is empty.
+    Settle,
+    /// An apply of the changed configuration updates the objects.
+    Update,
+    /// The next plan is empty.
+    SettleAgain,
+    /// Forgotten objects are imported, and the next plan is empty.
+    Import,
+    /// All objects are deleted.
+    Destroy,
+}
+
+/// The failure of a step.
+#[derive(Debug, Clone)]
+pub struct FailedStep {
+    /// The step.
+    pub step: Step,
+    /// The reason.
+    pub reason: String,
+}
+
+/// The configurations of one lifecycle.
+pub struct Revisions {
+    /// The configuration that creates the objects.
+    pub created: String,
+    /// The configuration that updates them.
+    pub updated: String,
+    /// The updated configuration without arguments that AWS does not return, if it is valid without them.
+    pub readable: Option<String>,
+}
+
+/// The attributes that plans change after an import.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ChangedByImport {
+    /// With the complete configuration. Values that AWS does not return are sent.
+    pub complete: BTreeSet<String>,
+    /// With the configuration of readable arguments.
+    pub readable: BTreeSet<String>,
+}
+
+/// Returns an emulator that returns unordered arrays in another order.
+pub fn emulator() -> Arc<Store> {
+    let faults = Faults { shuffle: true, ..Faults::default() };
+    let settings = Settings { faults, ..Settings::default() };
+    Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap())
+}
+
+/// Runs the lifecycle of a configuration.
+pub fn run(revisions: &Revisions) -> Result<ChangedByImport, FailedStep> {
+    let store = emulator();
+    let shared = store.clone();
+    let make = move || -> Arc<dyn groma_provider::Provider> {
+        let api = Arc::new(Embedded::new(shared.clone(), "eu-central-1"));
+        Arc::new(AwsCloudControl::default().with_api(api).with_first_delay(Duration::ZERO).served())
+    };
+    let failed = |step: Step| move |problems: Problems| FailedStep { step, reason: problems.to_string() };
+    let mut project = Project::new("hashicorp/awscc", make, Transport::InProcess).unwrap();
+    project.configure(&revisions.created);
+    project.validate().map_err(failed(Step::Validate))?;
+    project.apply().map_err(failed(Step::Create))?;
+    empty(&project, Step::Settle)?;
+
+    project.configure(&revisions.updated);
+    let update = project.plan().map_err(failed(Step::Update))?;
+    let replaced: Vec<String> = update.actions().into_iter().filter(|action| action.contains("delete")).collect();
+    if !replaced.is_empty() {
+        return Err(FailedStep { step: Step::Update, reason: replaced.join(", ") });
+    }
+    project.apply_plan(update).map_err(failed(Step::Update))?;
+    empty(&project, Step::SettleAgain)?;
+
+    let mut changed = ChangedByImport { complete: import(&mut project)?, ..ChangedByImport::default() };
+    project.apply().map_err(failed(Step::Import))?;
+    empty(&project, Step::Import)?;
+    if let Some(readable) = &revisions.readable {
+        project.configure(readable);
+        changed.readable = import(&mut project)?;
+    }
+
+    project.destroy().map_err(failed(Step::Destroy))?;
+    let left = store.objects(None).unwrap();
+    match left.first() {
+        Some(left) => Err(FailedStep { step: Step::Destroy, reason: format!("{} is left", left.identifier) }),
+        None => Ok(changed),
+    }
+}
+
+/// Forgets and imports all objects. Returns the attributes that the next plan changes; it may only update objects.
+fn import(project: &mut Project) -> Result<BTreeSet<String>, FailedStep> {
+    let failed = |problems: Problems| FailedStep { step: Step::Import, reason: problems.to_string() };
+    for address in project.addresses() {
+        let id = project.attribute(&address, "id").and_then(|id| id.as_str().map(str::to_owned));
+        let Some(id) = id else { continue };
+        project.forget(&address).map_err(failed)?;
+        project.import(&address, &id).map_err(failed)?;
+    }
+    let planned = project.plan().map_err(failed)?;
+    let actions = planned.actions();
+    if actions.iter().any(|action| !action.ends_with(": update")) {
+        return Err(FailedStep { step: Step::Import, reason: actions.join(", ") });
+    }
+    Ok(changed_attributes(project, &planned).into_keys().collect())
+}
+
+fn empty(project: &Project, step: Step) -> Result<(), FailedStep> {
+    let planned = project.plan().map_err(|problems| FailedStep { step, reason: problems.to_string() })?;
+    let actions = planned.actions();
+    if actions.is_empty() {
+        return Ok(());
+    }
+    let changed: Vec<String> =
+        changed_attributes(project, &planned).into_iter().map(|(name, change)| format!("{name}: {change}")).collect();
+    Err(FailedStep { step, reason: format!("{}: {}", actions.join(", "), changed.join("; ")) })
+}
+
+/// Returns the attributes that a plan changes, each with the value in the state and the planned one.
+fn changed_attributes(project: &Project, planned: &Planned) -> BTreeMap<String, String> {
+    let mut changed = BTreeMap::new();
+    for address in project.addresses() {
+        let (Some(before), Some(after)) = (planned.prior(&address), planned.planned(&address)) else { continue };
+        for (name, after) in after.as_object().into_iter().flat_map(|view| view.iter()) {
+            let before = before.attribute(name).unwrap_or_else(|| Value::null(Type::Dynamic));
+            // Results without a value may get one from any update.
+            let is_open_result = before.is_null() && !after.is_known();
+            if !is_open_result && before != *after {
+                changed.insert(name.to_string(), format!("{before:?} -> {after:?}"));
+            }
+        }
+    }
+    changed
+}
