@@ -27,11 +27,6 @@ impl Clock for SystemClock {
     }
 
     fn random(&self) -> u64 {
-        let mut bytes = [0; 8];
-        // Without randomness from the system, the time still tells runs apart.
-        match getrandom::fill(&mut bytes) {
-            Ok(()) => u64::from_le_bytes(bytes),
-            Err(_) => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as u64,
-        }
+        groma_state::random_bits()
     }
 }

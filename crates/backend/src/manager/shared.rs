@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use groma_state::{SegmentStore, SharedObject, StateError, StateErrorKind, Versioned};
+use bytes::Bytes;
+use groma_state::{JournalsAfter, SegmentStore, SharedObject, StateError, StateErrorKind, Versioned};
 
 use super::backend::RemoteBackend;
 use super::keeper;
@@ -108,13 +109,17 @@ impl RemoteShared {
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = held;
     }
 
-    fn put_state(&self, bytes: &[u8], expected: &str) -> Result<Version, StoreError> {
+    fn put_state(&self, bytes: &Bytes, expected: &str) -> Result<Version, StoreError> {
         let held = self.held();
         let store = self.backend.store();
-        let write = || {
-            let expected = Expected::Version(Version(expected.to_owned()));
-            self.backend.block_on(store.write(&self.workspace, Write { bytes, expected, lock: held.as_ref() }))
-        };
+        let write =
+            || {
+                let expected = Expected::Version(Version(expected.to_owned()));
+                self.backend.block_on(store.write(
+                    &self.workspace,
+                    Write { bytes, expected, lock: held.as_ref(), journals: JournalsAfter::Open },
+                ))
+            };
         self.written(bytes, write, || self.backend.read(&self.workspace))
     }
 
@@ -205,7 +210,7 @@ impl RemoteShared {
 }
 
 fn versioned(snapshot: Snapshot) -> Versioned {
-    Versioned { bytes: snapshot.bytes, version: snapshot.version.0 }
+    Versioned { bytes: snapshot.bytes.into(), version: snapshot.version.0 }
 }
 
 impl SharedObject for RemoteShared {
@@ -218,7 +223,7 @@ impl SharedObject for RemoteShared {
         Ok(found.map_err(|problem| state_error(&problem))?.map(versioned))
     }
 
-    fn write_state(&self, bytes: &[u8], expected: &str) -> Result<String, StateError> {
+    fn write_state(&self, bytes: &Bytes, expected: &str) -> Result<String, StateError> {
         let mut written = self.put_state(bytes, expected);
         if let Err(StoreError::LockLost { .. }) = written {
             // The lock keeps other programs off, but the write has its own condition. It is taken again, if it is free.
@@ -244,10 +249,10 @@ impl SharedObject for RemoteShared {
         }
     }
 
-    fn write_document(&self, bytes: &[u8], expected: Option<&str>) -> Result<(), StateError> {
+    fn write_document(&self, bytes: &Bytes, expected: Option<&str>) -> Result<(), StateError> {
         let expected = expected.map_or(Expected::Absent, |version| Expected::Version(Version(version.to_owned())));
         let write = || {
-            let write = Write { bytes, expected: expected.clone(), lock: None };
+            let write = Write { bytes, expected: expected.clone(), lock: None, journals: JournalsAfter::Open };
             self.backend.block_on(self.sharing()?.write_sharing(&self.workspace, write))
         };
         let read = || self.backend.block_on(self.sharing()?.read_sharing(&self.workspace));

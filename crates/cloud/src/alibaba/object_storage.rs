@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
+use futures_util::future::BoxFuture;
 
 use super::credentials::{AlibabaCredentials, Keys};
 use super::signature;
@@ -16,17 +17,23 @@ impl AlibabaCredentials {
     ///
     /// # Errors
     /// There are no keys.
-    pub async fn sign_object_request(&self, request: ApiRequest, resource: &str) -> Result<ApiRequest, TokenError> {
-        let keys = self.keys().await?;
-        let request = match &keys.token {
-            Some(token) => request.with_header("x-oss-security-token", token.reveal()),
-            None => request,
-        };
-        let date = DateTime::from(SystemTime::now()).fmt(Format::HttpDate);
-        let date = date.map_err(|_| TokenError::System("the clock of the system is wrong".to_owned()))?;
-        let request = request.with_header("date", date);
-        let authorization = authorization(&request, &keys, resource);
-        Ok(request.with_header("authorization", authorization))
+    pub fn sign_object_request<'a>(
+        &'a self,
+        request: ApiRequest,
+        resource: &'a str,
+    ) -> BoxFuture<'a, Result<ApiRequest, TokenError>> {
+        Box::pin(async move {
+            let keys = self.keys().await?;
+            let request = match &keys.token {
+                Some(token) => request.with_header("x-oss-security-token", token.reveal()),
+                None => request,
+            };
+            let date = DateTime::from(SystemTime::now()).fmt(Format::HttpDate);
+            let date = date.map_err(|_| TokenError::System("the clock of the system is wrong".to_owned()))?;
+            let request = request.with_header("date", date);
+            let authorization = authorization(&request, &keys, resource);
+            Ok(request.with_header("authorization", authorization))
+        })
     }
 }
 

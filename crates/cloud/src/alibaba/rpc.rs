@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
+use futures_util::future::BoxFuture;
 use serde_json::Value as Json;
 
 use super::credentials::Keys;
@@ -26,9 +27,11 @@ pub(super) struct RpcRequest {
 
 impl RpcRequest {
     /// Sends the request, and parses the answer.
-    pub async fn send(&self, api: &ApiClient, keys: &Keys) -> Result<Json, TokenError> {
-        let nonce = nonce()?;
-        api.json(&ApiRequest::get(self.signed_url(keys, SystemTime::now(), &nonce)?)).await
+    pub fn send<'a>(&'a self, api: &'a ApiClient, keys: &'a Keys) -> BoxFuture<'a, Result<Json, TokenError>> {
+        Box::pin(async move {
+            let nonce = nonce()?;
+            api.json(&ApiRequest::get(self.signed_url(keys, SystemTime::now(), &nonce)?)).await
+        })
     }
 
     fn signed_url(&self, keys: &Keys, now: SystemTime, nonce: &str) -> Result<String, TokenError> {

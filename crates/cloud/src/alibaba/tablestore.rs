@@ -6,6 +6,7 @@ use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::future::BoxFuture;
 use md5::{Digest, Md5};
 
 use super::credentials::{AlibabaCredentials, Keys};
@@ -22,19 +23,21 @@ impl AlibabaCredentials {
     ///
     /// # Errors
     /// There are no keys, or the clock is wrong.
-    pub async fn tablestore_request(
-        &self,
-        endpoint: &str,
-        instance: &str,
-        operation: &str,
+    pub fn tablestore_request<'a>(
+        &'a self,
+        endpoint: &'a str,
+        instance: &'a str,
+        operation: &'a str,
         body: Vec<u8>,
-    ) -> Result<ApiRequest, TokenError> {
-        let keys = self.keys().await?;
-        let now = DateTime::from(SystemTime::now()).fmt(Format::DateTime);
-        let now = now.map_err(|_| TokenError::System("the clock of the system is wrong".to_owned()))?;
-        let headers = headers(&keys, instance, operation, &body, &now);
-        let request = ApiRequest::new(Method::POST, format!("{endpoint}/{operation}")).with_body(body);
-        Ok(headers.iter().fold(request, |request, (name, value)| request.with_header(name, value.clone())))
+    ) -> BoxFuture<'a, Result<ApiRequest, TokenError>> {
+        Box::pin(async move {
+            let keys = self.keys().await?;
+            let now = DateTime::from(SystemTime::now()).fmt(Format::DateTime);
+            let now = now.map_err(|_| TokenError::System("the clock of the system is wrong".to_owned()))?;
+            let headers = headers(&keys, instance, operation, &body, &now);
+            let request = ApiRequest::new(Method::POST, format!("{endpoint}/{operation}")).with_body(body);
+            Ok(headers.iter().fold(request, |request, (name, value)| request.with_header(name, value.clone())))
+        })
     }
 }
 

@@ -200,7 +200,7 @@ fn setting(name: &str, default: u64) -> u64 {
 #[test]
 fn history_depends_on_its_seed_alone() {
     for seed in 1..=20 {
-        let (first, second) = (Program::new(seed).history(), Program::new(seed).history());
+        let (first, second) = (Program::new(seed, Sharing::Off).history(), Program::new(seed, Sharing::Off).history());
         assert_eq!(first, second, "seed {seed}");
     }
 }

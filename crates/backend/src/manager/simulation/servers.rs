@@ -18,7 +18,7 @@ use server::Server;
 use super::run::OpenStore;
 use super::storage::check;
 use super::world::{Fate, Inner, World};
-use super::{Program, setting};
+use super::{Program, Sharing, setting};
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 use crate::store::{
@@ -188,7 +188,7 @@ fn keeps_the_invariants(ty: &'static str, config: impl Fn(u64) -> Value) {
     let runtime = Arc::new(tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
     let first = setting("GROMA_SIMULATION_SEED", 1);
     for seed in first..first + setting("GROMA_SERVER_SIMULATIONS", 4) {
-        let program = Program::new(seed);
+        let program = Program::new(seed, Sharing::Off);
         let (violations, log) = program.history_over(&opened_by(ty, config(seed), &runtime));
         assert!(violations.is_empty(), "{program:#?}\n{violations:#?}\n{}", log.join("\n"));
     }

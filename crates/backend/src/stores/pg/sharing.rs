@@ -33,19 +33,19 @@ impl PostgresStore {
         let session = self.connected(&mut session, workspace).await?;
         let Some(connection) = &session.connection else { return Err(self.closed()) };
         let table = &self.tables.sharing;
-        let client = &connection.client;
+        let (client, bytes) = (&connection.client, &write.bytes[..]);
         let written = match &write.expected {
             Expected::Version(Version(version)) => {
                 let statement =
                     format!("UPDATE {table} SET data = $2 WHERE name = $1 AND xmin::text = $3 RETURNING xmin::text");
-                client.query_opt(&statement, &[&workspace, &write.bytes, version]).await
+                client.query_opt(&statement, &[&workspace, &bytes, version]).await
             }
             Expected::Absent | Expected::Any => {
                 ensure_sharing(client, &self.tables).await.map_err(|problem| self.sharing_error(&problem))?;
                 let statement = format!(
                     "INSERT INTO {table} (name, data) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING xmin::text"
                 );
-                client.query_opt(&statement, &[&workspace, &write.bytes]).await
+                client.query_opt(&statement, &[&workspace, &bytes]).await
             }
         };
         let conflict = || StoreError::Conflict { location: self.shown(workspace), found: None };

@@ -24,8 +24,7 @@ use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, SharingStore, Snapshot, StateStore,
-    StoreFuture,
-    Version, Write,
+    StoreFuture, Version, Write,
 };
 use errors::Subject;
 use lock::{LockFile, Locks, Target};

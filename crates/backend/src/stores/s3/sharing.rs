@@ -25,7 +25,7 @@ impl SharingStore for S3Store {
         Box::pin(async move {
             self.check_account().await?;
             let found = self.objects.get(&sharing_object(&self.key(workspace))).await?;
-            Ok(found.map(|object| Snapshot { bytes: object.bytes, version: Version(object.etag) }))
+            Ok(found.map(|object| Snapshot { bytes: object.bytes, version: Version(object.version) }))
         })
     }
 

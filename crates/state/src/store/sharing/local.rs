@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
+
 use super::object::{SharedObject, Versioned};
 use super::run::runs_folder;
 use crate::content::{Content, is_unfinished, replace_content};
@@ -123,7 +125,7 @@ fn version(bytes: &[u8]) -> String {
 }
 
 fn versioned(bytes: Vec<u8>) -> Versioned {
-    Versioned { version: version(&bytes), bytes }
+    Versioned { version: version(&bytes), bytes: bytes.into() }
 }
 
 impl SharedObject for LocalShared {
@@ -141,7 +143,7 @@ impl SharedObject for LocalShared {
         Ok(self.locked(|| self.read_locked())?.map(versioned))
     }
 
-    fn write_state(&self, bytes: &[u8], expected: &str) -> Result<String, StateError> {
+    fn write_state(&self, bytes: &Bytes, expected: &str) -> Result<String, StateError> {
         self.locked(|| {
             let found = self.read_locked()?.unwrap_or_default();
             if version(&found) != expected {
@@ -158,7 +160,7 @@ impl SharedObject for LocalShared {
         Ok(found.filter(|bytes| !bytes.is_empty()).map(versioned))
     }
 
-    fn write_document(&self, bytes: &[u8], expected: Option<&str>) -> Result<(), StateError> {
+    fn write_document(&self, bytes: &Bytes, expected: Option<&str>) -> Result<(), StateError> {
         self.locked(|| {
             let found = self.read_document()?;
             if found.as_ref().map(|found| &*found.version) != expected {

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use bytes::Bytes;
+
 use super::document::{ClaimConflict, Entering, LoggedChange, SharingDocument};
 use super::errors::{claimed_by_others, lock_lost, no_longer_shared, taken_over, unreadable_document};
 use super::object::{SharedObject, SharedWait, Versioned, contention_pause, waiting_pauses};
@@ -243,7 +245,7 @@ pub(super) fn update<T>(
         if expected.as_ref().is_some_and(|found| found.bytes == bytes) {
             return Ok(result);
         }
-        match object.write_document(&bytes, expected.as_ref().map(|found| &*found.version)) {
+        match object.write_document(&Bytes::from(bytes), expected.as_ref().map(|found| &*found.version)) {
             Ok(()) => return Ok(result),
             Err(problem) if problem.kind == StateErrorKind::Changed && attempt < ATTEMPTS => {
                 object.sleep(contention_pause(object, attempt));

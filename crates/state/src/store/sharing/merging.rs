@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
+
 use super::errors::overwritten;
 use super::membership::Membership;
 use super::merge::{Claimant, MergedRecords, adopt, merge};
@@ -15,7 +17,7 @@ use crate::file;
 use crate::journal::SegmentStore;
 use crate::model::State;
 use crate::store::paths::StatePaths;
-use crate::store::remote::StateObject;
+use crate::store::remote::{JournalsAfter, StateObject};
 use crate::store::sealed::{clear, sealed};
 
 /// The number of attempts to write a state that other runs write at the same time.
@@ -113,7 +115,7 @@ impl MergingObject {
         }
         theirs.terraform_version.clone_from(&ours.terraform_version);
         theirs.serial = theirs.serial.checked_add(1).ok_or_else(|| last_serial(&object.location()))?;
-        let bytes = sealed(self.paths.encryption.as_deref(), file::write(&theirs))?;
+        let bytes = Bytes::from(sealed(self.paths.encryption.as_deref(), file::write(&theirs))?);
         match object.write_state(&bytes, &progress.stored.version) {
             Ok(version) => {
                 progress.stored = Versioned { bytes, version };
@@ -139,7 +141,8 @@ impl StateObject for MergingObject {
         self.membership.object.location()
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), StateError> {
+    // A run that goes on beside this one may have a journal, so a write never says that all are closed.
+    fn write(&self, bytes: &Bytes, _journals: JournalsAfter) -> Result<(), StateError> {
         let ours = parse(&self.paths, &self.location(), bytes)?;
         let mut progress = self.progress();
         for attempt in 0..ATTEMPTS {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
+
 use crate::error::StateError;
 use crate::journal::SegmentStore;
 use crate::store::lock::LockInfo;
@@ -11,7 +13,7 @@ use crate::store::lock::LockInfo;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versioned {
     /// The bytes as they are stored.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// The version, which differs after every write.
     pub version: String,
 }
@@ -38,7 +40,7 @@ pub trait SharedObject: Send + Sync {
     ///
     /// # Errors
     /// [`crate::StateErrorKind::Changed`] if another version is stored, and any failure of the service.
-    fn write_state(&self, bytes: &[u8], expected: &str) -> Result<String, StateError>;
+    fn write_state(&self, bytes: &Bytes, expected: &str) -> Result<String, StateError>;
 
     /// Reads the sharing document; `None` without one.
     ///
@@ -50,7 +52,7 @@ pub trait SharedObject: Send + Sync {
     ///
     /// # Errors
     /// As for [`SharedObject::write_state`].
-    fn write_document(&self, bytes: &[u8], expected: Option<&str>) -> Result<(), StateError>;
+    fn write_document(&self, bytes: &Bytes, expected: Option<&str>) -> Result<(), StateError>;
 
     /// Takes part in the ordinary lock, or renews it: shared runs hold it together. Tries once.
     ///

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::document::SharingDocument;
 use super::errors::{OutdatedRecord, missing_state};
 use super::folder::RunFolder;
@@ -201,7 +203,7 @@ impl SharedState {
             let stored = self.read_stored()?;
             let mut state = parse(&self.options.paths, &self.object.location(), &stored.bytes)?;
             state.serial = state.serial.saturating_add(1);
-            let bytes = sealed(self.options.paths.encryption.as_deref(), file::write(&state))?;
+            let bytes = Bytes::from(sealed(self.options.paths.encryption.as_deref(), file::write(&state))?);
             match self.object.write_state(&bytes, &stored.version) {
                 Ok(version) => return Ok(Versioned { bytes, version }),
                 Err(problem) if problem.kind == StateErrorKind::Changed => {}
@@ -295,7 +297,7 @@ impl SharedState {
             encryption: paths.encryption,
             damaged_journal: paths.damaged_journal,
         };
-        let bytes = stored.bytes.clone();
+        let bytes = stored.bytes.to_vec();
         let merging = MergingObject::new(Arc::clone(&entered.membership), paths.clone(), entered.origin, stored)?;
         let merging = Arc::new(merging);
         // The run and its journal belong to this process alone.
