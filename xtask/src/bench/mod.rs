@@ -10,6 +10,7 @@ mod options;
 mod plugin;
 mod remote_state;
 mod shapes;
+mod shared;
 mod table;
 
 use std::ffi::OsStr;
@@ -54,6 +55,9 @@ pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
     }
     for line in plugin::lines(&groma, peer.as_ref(), workspace, options.runs)? {
         println!("{line}");
+    }
+    if options.extent != Extent::Quick {
+        shared::lines(&groma)?.iter().for_each(|line| println!("{line}"));
     }
     println!("\n{}", describe(&options, peer.as_deref()));
     println!("{}", table::render(&rows(&groma, peer.as_ref(), &options)?));

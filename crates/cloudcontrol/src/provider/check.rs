@@ -83,10 +83,20 @@ impl Check<'_> {
         let rules = schema.node(fields.node);
         let is_simple = |branches: &[NodeId]| branches.iter().all(|branch| only_requires(schema.node(*branch)));
         let simple = is_simple(&rules.one_of) && is_simple(&rules.any_of);
-        if (simple && rules.conditional.is_none() && rules.negated.is_none()) || !config.is_wholly_known() {
+        let has_conditions = |node: &Node| node.conditional.is_some() || node.negated.is_some();
+        let conditional_parts: Vec<&Node> =
+            rules.all_of.iter().map(|part| schema.node(*part)).filter(|part| has_conditions(part)).collect();
+        let has_rules = !simple || has_conditions(rules) || !conditional_parts.is_empty();
+        if !has_rules || !config.is_wholly_known() {
             return;
         }
         let document = Json::Object(of_object(fields, config, Part::Given));
+        for part in conditional_parts {
+            if !broken_combinations(schema, part, &document).is_empty() {
+                let is_hint = rules.hints.contains(Keyword::AllOf);
+                self.broken(is_hint, COMBINATION, "must obey a rule that its schema has for such values.".to_owned());
+            }
+        }
         for broken in broken_combinations(schema, rules, &document) {
             let detail = match broken {
                 Broken::NoneOf(_) if is_simple(&rules.any_of) => continue,

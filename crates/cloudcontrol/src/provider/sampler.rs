@@ -39,13 +39,22 @@ pub struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
-    /// Returns an object with the required properties and some of the others.
+    /// Returns an object with the required properties and some of the others, for one branch of a `oneOf` or `anyOf`.
     pub fn object(&mut self, fields: &Fields, depth: u64) -> Value {
-        let required = |field: &super::fields::Field| field.usage == groma_provider::Use::Required || field.needed;
+        let node = self.schema.node(fields.node);
+        let branches = if node.one_of.is_empty() { &node.any_of } else { &node.one_of };
+        let index = if branches.is_empty() { 0 } else { self.draw.index(branches.len()) };
+        let branch = branches.get(index).map(|branch| self.schema.node(*branch));
         let values = fields.list.iter().map(|field| {
-            let wanted = field.property.is_some()
-                && !field.read_only()
-                && (required(field) || (depth < 4 && self.draw.below(3 + depth) == 0));
+            let property = field.property.as_deref().filter(|_| !field.read_only());
+            let wanted = property.is_some_and(|property| {
+                let in_branch = branch.is_some_and(|branch| branch.requires(property));
+                // The attributes of an object without properties of its own are those of all its branches.
+                let is_foreign =
+                    branch.is_some_and(|one| node.properties.is_empty() && one.property(property).is_none());
+                let required = field.usage == groma_provider::Use::Required || field.needed || in_branch;
+                !is_foreign && (required || (depth < 4 && self.draw.below(3 + depth) == 0))
+            });
             let value = if wanted { self.value(field.node, &field.shape, depth + 1) } else { None };
             value.unwrap_or_else(|| Value::null(field.shape.ty()))
         });

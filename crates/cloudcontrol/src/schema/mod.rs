@@ -258,6 +258,13 @@ mod tests {
     }
 
     #[test]
+    fn a_definition_decides_the_type_of_a_reference() {
+        let schema = Catalogue::shipped().get("AWS::MemoryDB::Cluster").unwrap().unwrap();
+        let discovery = schema.node(schema.root().property("IpDiscovery").unwrap());
+        assert_eq!(discovery.type_order, [JsonTypes::STRING]);
+    }
+
+    #[test]
     fn flags_and_shapes_of_a_type() {
         let schema = Catalogue::shipped().get("AWS::EC2::VPC").unwrap().unwrap();
         assert!(schema.read_only.property("VpcId").unwrap().contains_here());

@@ -134,11 +134,13 @@ impl<'a> Parser<'a> {
     /// of the definition.
     fn reference(&mut self, reference: &str, schema: &Map<String, Json>, depth: usize) -> Result<NodeId, SchemaError> {
         let target = self.target(reference)?;
-        let adds_rules = schema.keys().any(|key| key != "$ref" && !DESCRIPTIVE.contains(&key.as_str()));
-        if adds_rules {
+        // Some references repeat the type, wrongly; the definition says what the values are.
+        let adds_rule =
+            |key: &str| key != "$ref" && !DESCRIPTIVE.contains(&key) && (key != "type" || !target.contains_key("type"));
+        if schema.keys().any(|key| adds_rule(key)) {
             let mut merged = target.clone();
-            merged
-                .extend(schema.iter().filter(|(key, _)| *key != "$ref").map(|(key, rule)| (key.clone(), rule.clone())));
+            let rules = schema.iter().filter(|(key, _)| adds_rule(key) || *key == "description");
+            merged.extend(rules.map(|(key, rule)| (key.clone(), rule.clone())));
             let key = Json::Object(schema.clone()).to_string();
             return self.definition(reference, key, &merged, depth);
         }

@@ -65,7 +65,7 @@ impl Shared {
     /// Starts a run that replaces the first object, and waits with it for the file `go`.
     fn start_slow(&self) -> Child {
         let command = format!("-var=a_command={}", self.meeting("begun", "go"));
-        let mut run = self.one.start(&["apply", "-auto-approve", "-var=a=2", "-target=terraform_data.a", &command]);
+        let mut run = self.one.start(&["apply", "-auto-approve", "-var=a=20", "-target=terraform_data.a", &command]);
         self.until_begun("begun", &mut run);
         run
     }
@@ -171,7 +171,7 @@ fn terraform(shared: &Shared) {
     assert!(locked.contains("Error acquiring the state lock"), "{locked}");
     shared.go();
     succeeds(run);
-    let ran = theirs.run(&["plan", "-input=false", "-detailed-exitcode", "-var=a=2"]);
+    let ran = theirs.run(&["plan", "-input=false", "-detailed-exitcode", "-var=a=20"]);
     assert_ne!(ran.code, 1, "the lock is released, and Terraform reads the state: {}", ran.text);
     let command = format!("-var=a_command={}", shared.meeting("theirs", "go-on"));
     let mut run = theirs.start(&["apply", "-auto-approve", "-input=false", "-var=a=9", &command]);

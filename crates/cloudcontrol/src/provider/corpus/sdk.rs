@@ -6,10 +6,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use groma_value::Value;
 use serde_json::{Value as Json, json};
 
 use super::super::interpreted::{Interpreted, Types};
 use super::super::patch::{desired_state, patch};
+use super::super::plan::{Sources, plan};
 use super::exceptions::{FAILING_WITH_BOTO3, differences};
 use super::generator::generate;
 use super::lifecycle::emulator;
@@ -32,15 +34,22 @@ fn serve() -> SocketAddr {
     receiver.recv().unwrap()
 }
 
-/// Returns the documents of an object: the one that creates it, and the patch that updates it.
+/// Returns the documents of an object: the one that creates it, and the patch that updates it. Both have the defaults of the
+/// schema, because AWS requires some of these properties.
 fn case(interpreted: &Interpreted, seed: u64) -> Option<Json> {
     let generated = generate(interpreted, seed)?;
     let fields = &interpreted.fields;
+    let nothing = fields.block.null_value();
+    let planned = |config: &Value| {
+        let sources = Sources { config, prior: &nothing, framework: config, configured: None };
+        plan(fields, sources).state.unknown_as_null()
+    };
+    let (minimal, extended) = (planned(&generated.minimal), planned(&generated.extended));
     let list = &interpreted.schema.handlers.list;
     Some(json!({
         "type": interpreted.schema.type_name.to_string(),
-        "desired": desired_state(fields, &generated.minimal),
-        "patch": patch(fields, &generated.minimal, &generated.extended),
+        "desired": desired_state(fields, &minimal),
+        "patch": patch(fields, &minimal, &extended),
         "inputs": list.as_ref().map(|list| list.required_inputs.iter().map(ToString::to_string).collect::<Vec<_>>()),
     }))
 }
