@@ -200,7 +200,7 @@ fn plan_sends_three_requests_and_apply_one_a_second_and_five() {
     project.ok(&["init"]);
     for round in ["create", "replace"] {
         let begin = Instant::now();
-        let value = format!("-replace=awscc_ssm_parameter.p0");
+        let value = "-replace=awscc_ssm_parameter.p0".to_owned();
         let arguments: &[&str] =
             if round == "create" { &["apply", "-auto-approve"] } else { &["apply", "-auto-approve", &value] };
         let sent = moto.requests_of(|| drop(project.ok(arguments)));

@@ -131,8 +131,8 @@ fn merged_checks(base: &State, ours: &State, theirs: &State) -> Option<Vec<Check
         return ours.check_results.clone();
     }
     let of = |state: &State, key: &CheckResult| -> Option<CheckResult> {
-        let results = state.check_results.iter().flatten();
-        results.filter(|other| is_about_same(other, key)).next().cloned()
+        let mut results = state.check_results.iter().flatten();
+        results.find(|other| is_about_same(other, key)).cloned()
     };
     let mut merged = theirs.check_results.clone().unwrap_or_default();
     for result in ours.check_results.iter().flatten() {
