@@ -143,7 +143,7 @@ fn expression(value: &Value, out: &mut String) {
     }
 }
 
-fn members<'a>(entries: impl Iterator<Item = (&'a crate::Name, &'a Value)>, out: &mut String) {
+fn members<'a>(entries: impl Iterator<Item = (&'a Name, &'a Value)>, out: &mut String) {
     out.push('{');
     for (key, value) in entries.filter(|(_, value)| !value.is_null()) {
         let _ = write!(out, "{} = ", serde_json::Value::from(key.to_string()));
