@@ -10,7 +10,8 @@ use super::super::fields::{Change, Field, Fields, Shape};
 use super::super::interpreted::Interpreted;
 use super::super::plan::has_fixed;
 use super::super::sampler::{Sampler, with_fixed};
-use crate::schema::Draw;
+use crate::Name;
+use crate::schema::{Draw, Step};
 
 /// Number of draws before a type counts as one without a valid configuration.
 const DRAWS: u64 = 400;
@@ -28,7 +29,15 @@ pub struct Generated {
 /// Generates the configurations of a type; none if no valid one was found. The same `seed` gives the same configurations.
 pub fn generate(interpreted: &Interpreted, seed: u64) -> Option<Generated> {
     let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
-    let required = |field: &Field| field.usage == Use::Required || field.needed;
+    // The service makes up identifiers, but not inside of objects that are missing.
+    let holds_identifier = |property: &Name| {
+        let nested = schema.primary_identifier.iter().filter(|pointer| pointer.steps().len() > 1);
+        nested.filter_map(|pointer| pointer.steps().first()).any(|step| *step == Step::Property(property.clone()))
+    };
+    let required = |field: &Field| {
+        let is_identifier = field.property.as_ref().is_some_and(holds_identifier) && !field.read_only();
+        field.usage == Use::Required || field.needed || is_identifier
+    };
     // Warnings are rules that the schemas have from other sources; the emulator enforces them.
     let is_valid = |config: &Value| check(schema, fields, config).is_empty() && has_all(fields, config, required);
     let mut sampler = Sampler { schema, draw: Draw(seed) };
@@ -134,7 +143,7 @@ fn expression(value: &Value, out: &mut String) {
     }
 }
 
-fn members<'a>(entries: impl Iterator<Item = (&'a crate::Name, &'a Value)>, out: &mut String) {
+fn members<'a>(entries: impl Iterator<Item = (&'a Name, &'a Value)>, out: &mut String) {
     out.push('{');
     for (key, value) in entries.filter(|(_, value)| !value.is_null()) {
         let _ = write!(out, "{} = ", serde_json::Value::from(key.to_string()));

@@ -48,11 +48,14 @@ impl Report {
                 return;
             }
         };
-        let (hidden, shown): (Vec<String>, Vec<String>) = changed.complete.into_iter().partition(|one| is_hidden(one));
+        let (hidden, mut shown): (Vec<String>, Vec<String>) =
+            changed.complete.into_iter().partition(|one| is_hidden(one));
         if !hidden.is_empty() {
             self.sent_after_import.insert(name.to_owned());
+            // An update also sends lists in the configured order, and may give results a value.
+            shown.clear();
         }
-        let shown: Vec<String> = shown.into_iter().chain(changed.readable).collect();
+        shown.extend(changed.readable);
         if !shown.is_empty() {
             self.changed_by_import.insert(name.to_owned(), shown.join(", "));
         }
