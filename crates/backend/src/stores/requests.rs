@@ -164,9 +164,15 @@ async fn once(
 ) -> Result<Response, Failure> {
     let failed =
         |problem: reqwest::Error| Failure { is_permanent: is_permanent(&problem), reason: innermost(&problem) };
-    let response = build(client.request(method.clone(), url.clone())).send().await.map_err(failed)?;
+    let mut response = build(client.request(method.clone(), url.clone())).send().await.map_err(failed)?;
     let (status, headers) = (response.status(), response.headers().clone());
-    let body = response.bytes().await.map_err(failed)?.into();
+    let mut body = Vec::new();
+    // A large body is not copied while it grows. If the announced length is absurd, it grows all the same.
+    let announced = usize::try_from(response.content_length().unwrap_or_default()).unwrap_or_default();
+    let _ = body.try_reserve_exact(announced);
+    while let Some(bytes) = response.chunk().await.map_err(failed)? {
+        body.extend_from_slice(&bytes);
+    }
     Ok(Response { status, headers, body })
 }
 

@@ -208,8 +208,14 @@ struct ColumnFilter {
     value: Vec<u8>,
 }
 
+/// Go's client reads both numbers without asking whether they are there.
 #[derive(Clone, PartialEq, Message)]
-struct Capacity {}
+struct Capacity {
+    #[prost(int32, required, tag = "1")]
+    read: i32,
+    #[prost(int32, required, tag = "2")]
+    write: i32,
+}
 
 #[derive(Clone, PartialEq, Message)]
 struct Consumed {
@@ -286,7 +292,7 @@ fn described() -> Vec<u8> {
     let key = vec![Key { name: "LockID".to_owned(), kind: 2 }];
     Described {
         meta: Meta { name: "locks".to_owned(), key },
-        throughput: Throughput { capacity: Capacity {}, increased: 1 },
+        throughput: Throughput { capacity: Capacity::default(), increased: 1 },
         options: Options { lifetime: -1, versions: 1 },
         status: 1,
     }

@@ -13,11 +13,11 @@ mod write;
 pub(crate) use in_turn::Take;
 pub(crate) use read::{decode_check_results, decode_outputs, parse_paths};
 pub use read::{is_blank, read};
-pub use write::write;
 pub(crate) use write::{
     Written, has_own_layout, is_content_of, write_check_results, write_outputs, write_parts, write_paths_json,
     write_pieces,
 };
+pub use write::{write, write_exact};
 
 /// The format version that is written.
 pub const FORMAT_VERSION: u64 = 4;

@@ -149,7 +149,7 @@ impl Writer {
         let Some(serial) = self.progress.serial.checked_add(1) else { return Ok(()) };
         self.target.stored.release();
         state.serial = serial;
-        let content = Bytes::from(file::write(state));
+        let content = Bytes::from(file::write_exact(state));
         let bytes = sealed_bytes(self.target.encryption.as_deref(), &content)?;
         // A run that is killed right after the write leaves a journal that recognizes it.
         self.target.journal.checkpoint(Content::of(&bytes))?;

@@ -311,7 +311,7 @@ impl RemoteState {
         // Before the first write only: later versions belong to the same run.
         self.back_up()?;
         self.stored.release();
-        let content = Bytes::from(file::write(state));
+        let content = Bytes::from(file::write_exact(state));
         let bytes = sealed_bytes(self.options.paths.encryption.as_deref(), &content)?;
         if let Some(journal) = &self.journal {
             // The journal has the objects of the run already. If the write fails, the next run needs the rest, too.

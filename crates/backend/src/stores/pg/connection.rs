@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::WrongType;
+use tokio_postgres::types::{WasNull, WrongType};
 use tokio_postgres::{Client, NoTls};
 
 use super::config::Target;
@@ -99,11 +99,11 @@ pub(super) fn request_error(
     }
 }
 
-/// Whether a value does not have the type of its column.
+/// Whether a value does not have the type of its column, or a column has no value that a table of states always has.
 fn has_wrong_type(problem: &tokio_postgres::Error) -> bool {
     let mut source = problem.source();
     while let Some(error) = source {
-        if error.is::<WrongType>() {
+        if error.is::<WrongType>() || error.is::<WasNull>() {
             return true;
         }
         source = error.source();

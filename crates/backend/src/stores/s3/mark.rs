@@ -38,12 +38,12 @@ struct Mark {
     version: String,
     /// Whether it says that no journal is open.
     is_closed: bool,
-    /// Whether this process knows all journals of the state: from the note, or from a listing after it was read.
-    is_known: bool,
+    /// Whether the note, or a listing after the state was read, says that there are no journals of earlier runs.
+    is_alone: bool,
     /// The runs whose journals are part of the state, and perhaps not deleted yet.
     merged: BTreeSet<String>,
-    /// The runs whose segments this process has seen or written: they are merged by the write that ends the run.
-    seen: BTreeSet<String>,
+    /// The runs of this process, whose journals are merged by the write that ends them.
+    own: BTreeSet<String>,
     /// The version that the note was removed from, which the caller may still expect.
     former: Option<String>,
 }
@@ -61,7 +61,7 @@ impl Marks {
         self.with(key, |mark| {
             mark.version = found.map(|found| found.version.clone()).unwrap_or_default();
             mark.is_closed = is_closed;
-            mark.is_known = is_closed;
+            mark.is_alone = is_closed;
             mark.merged = words.map(str::to_owned).collect();
             mark.former = None;
         });
@@ -80,12 +80,12 @@ impl Marks {
         })
     }
 
-    /// Returns the note of a write after which no journal is open; `None` if there may be journals that this run does not
-    /// know, or if too many runs would be part of the note.
+    /// Returns the note of a write after which no journal is open; `None` if there were journals of earlier runs, of which
+    /// something may be left, or if too many runs would be part of the note.
     pub fn closing(&self, key: &str) -> Option<String> {
         self.with(key, |mark| {
-            let runs: BTreeSet<String> = mark.merged.union(&mark.seen).cloned().collect();
-            (mark.is_known && runs.len() <= LONGEST).then(|| note(CLOSED, &runs))
+            let runs: BTreeSet<String> = mark.merged.union(&mark.own).cloned().collect();
+            (mark.is_alone && runs.len() <= LONGEST).then(|| note(CLOSED, &runs))
         })
     }
 
@@ -96,8 +96,8 @@ impl Marks {
             mark.is_closed = note.is_some();
             mark.former = None;
             if note.is_some() {
-                let seen = std::mem::take(&mut mark.seen);
-                mark.merged.extend(seen);
+                let own = std::mem::take(&mut mark.own);
+                mark.merged.extend(own);
             }
         });
     }
@@ -107,8 +107,7 @@ impl Marks {
     pub fn unmerged(&self, key: &str, folder: &str, names: Vec<String>) -> Vec<String> {
         self.with(key, |mark| {
             let run = |name: &str| name.strip_prefix(folder)?.split('/').next().map(str::to_owned);
-            mark.is_known = true;
-            mark.seen.extend(names.iter().filter_map(|name| run(name)));
+            mark.is_alone = names.is_empty();
             let is_merged =
                 |name: &String| name.ends_with(FIRST) && run(name).is_some_and(|run| mark.merged.contains(&run));
             names.into_iter().filter(|name| !is_merged(name)).collect()
@@ -125,7 +124,7 @@ impl S3Store {
     /// Prepares the first segment of a run: from here on, a journal is beside the state.
     pub(super) async fn open_journal(&self, key: &str, run: &str) -> Result<(), StoreError> {
         let closed = self.marks.with(key, |mark| {
-            mark.seen.insert(run.to_owned());
+            mark.own.insert(run.to_owned());
             mark.is_closed.then(|| (mark.version.clone(), note(OPEN, &mark.merged)))
         });
         let Some((version, note)) = closed else { return Ok(()) };
@@ -205,8 +204,10 @@ mod tests {
         marks.read("a", Some(&object("1", Some("open old"))));
         let names = ["a.j/old/00000001", "a.j/old/00000002", "a.j/new/00000001"].map(str::to_owned).to_vec();
         assert_eq!(marks.unmerged("a", "a.j/", names), ["a.j/old/00000002", "a.j/new/00000001"]);
-        assert_eq!(marks.closing("a").as_deref(), Some("closed new old"));
-        marks.written("a", "2", Some("closed new old"));
+        assert_eq!(marks.closing("a"), None, "the journal of another run was there");
+        assert_eq!(marks.unmerged("a", "a.j/", Vec::new()), Vec::<String>::new());
+        assert_eq!(marks.closing("a").as_deref(), Some("closed old"));
+        marks.written("a", "2", Some("closed old"));
         assert!(marks.is_closed("a", &Version("2".to_owned())));
         marks.written("a", "3", None);
         marks.read("b", Some(&object("1", None)));

@@ -21,8 +21,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     let mut state = read_state_unlocked(context, location)?;
     // As in Terraform, the printed state carries the version of the program that prints it.
     state.terraform_version = TERRAFORM_VERSION.to_owned();
-    let mut document = file::write(&state);
-    document.push(b'\n');
-    context.streams.print_document_bytes(&document);
+    context.streams.print_document_bytes(&file::write_exact(&state));
+    context.streams.print_document_bytes(b"\n");
     Ok(0)
 }

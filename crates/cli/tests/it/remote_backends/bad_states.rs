@@ -10,7 +10,7 @@ use super::{Project, configuration, one_line};
 
 /// Contents that are no state of this program, each with a part of the message.
 const DAMAGED: [(&str, &str); 4] = [
-    ("{\"version\": 4, \"serial\": 1, \"lineage\": \"a\", \"resou", "serial"),
+    ("{\"version\": 4, \"serial\": 1, \"lineage\": \"a\", \"resou", "truncated"),
     ("not a state", "state"),
     ("[1, 2]", "state"),
     ("{\"version\": 99, \"serial\": 1, \"lineage\": \"a\", \"outputs\": {}, \"resources\": []}", "99"),

@@ -52,9 +52,8 @@ fn peak_of(project: &Project, arguments: &[&str]) -> u64 {
     peak(&mut command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
 }
 
-/// Reads the state, and reads and writes it.
-fn stays_small(project: &Project, size: u64) {
-    let base = peak_of(project, &["version"]);
+/// Reads the state, and reads and writes it. `base` is what the program takes without a state.
+fn stays_small(project: &Project, size: u64, base: u64) {
     for arguments in [&["state", "pull"][..], &["state", "rm", "terraform_data.big[0]"]] {
         let taken = peak_of(project, arguments).saturating_sub(base);
         let times = taken as f64 / size as f64;
@@ -66,12 +65,15 @@ fn stays_small(project: &Project, size: u64) {
 #[test]
 fn memory_stays_below_three_times_the_size_over_http() {
     let server = HttpServer::start();
+    // Without them, the state is read again before it is written, and is in memory once more.
+    server.shared().faults.has_etags = true;
     let project = Project::new(&configuration(&server.backend()));
     project.ok(&["init"]);
+    let base = peak_of(&project, &["state", "pull"]);
     let bytes = serde_json::to_vec_pretty(&state()).unwrap();
     let size = bytes.len() as u64;
     server.shared().state = Some(bytes);
-    stays_small(&project, size);
+    stays_small(&project, size, base);
 }
 
 #[test]
@@ -79,7 +81,8 @@ fn memory_stays_below_three_times_the_size_over_s3() {
     let Some(moto) = Moto::start() else { return };
     let project = Project::new(&configuration(&moto.backend("large.tfstate", "use_lockfile = true")));
     project.ok(&["init"]);
+    let base = peak_of(&project, &["state", "pull"]);
     let state = state();
     moto.put("large.tfstate", &state);
-    stays_small(&project, state.to_string().len() as u64);
+    stays_small(&project, state.to_string().len() as u64, base);
 }
