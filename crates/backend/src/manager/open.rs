@@ -7,7 +7,7 @@ use std::time::Duration;
 use groma_encryption::Encryption;
 use groma_state::{
     Access, Backup, DamagedJournal, Journal, Locking, Opened, PersistIntervals, RemoteOptions, RemoteState,
-    Replicating, Saved, State, StateError, StatePaths,
+    Replicating, Saved, State, StateError, StateErrorKind, StatePaths,
 };
 
 use super::backend::RemoteBackend;
@@ -15,7 +15,7 @@ use super::guard::{LockGuard, ReleaseReport, Waiting};
 use super::object::{StoredObject, state_error};
 use crate::error::StoreError;
 use crate::host::Environment;
-use crate::store::{HeldLock, Snapshot, Version};
+use crate::store::{HeldLock, JournalStore, Snapshot, StateStore, Version};
 
 /// The intervals at which a run writes the state, unless `TF_STATE_PERSIST_INTERVAL` sets another one. A store without
 /// journals gets the state more often, because results that it does not have are lost with the machine.
@@ -70,6 +70,9 @@ pub struct OpenedRemote {
     pub opened: Opened,
 }
 
+/// The number of attempts to open a state that another run writes at the same time.
+const OPENINGS: u32 = 5;
+
 type ReadState = Result<Option<Snapshot>, StoreError>;
 type ListedJournals = Result<Vec<String>, StoreError>;
 
@@ -86,19 +89,39 @@ impl RemoteBackend {
             }
             Locking::Off => None,
         };
+        let mut attempts = 1..OPENINGS;
+        loop {
+            match self.recover(workspace, lock.as_ref(), &options) {
+                // A run that was paused until its lock expired may still end, as long as nobody has written the state since.
+                Err(problem) if problem.kind == StateErrorKind::Changed && attempts.next().is_some() => {}
+                recovered => {
+                    let (state, opened) = recovered?;
+                    return Ok(OpenedRemote { handle: RemoteHandle { state, lock }, opened });
+                }
+            }
+        }
+    }
+
+    /// Reads the state and the journals beside it, and takes the journals in.
+    fn recover(
+        &self,
+        workspace: &str,
+        lock: Option<&LockGuard>,
+        options: &OpenOptions<'_>,
+    ) -> Result<(RemoteState, Opened), StateError> {
         // A run that ignores the lock leaves the journals alone.
-        let (found, listed) = match lock.as_ref().is_none_or(|lock| lock.held().is_none()) && self.store().can_lock() {
+        let (found, listed) = match lock.is_none_or(|lock| lock.held().is_none()) && self.store().can_lock() {
             true => (self.read(workspace), None),
             false => self.read_with_journals(workspace),
         };
         let found = found.map_err(|problem| state_error(&problem))?;
-        let held = lock.as_ref().and_then(LockGuard::keeper).cloned();
+        let held = lock.and_then(LockGuard::keeper).cloned();
         // A store without locks keeps nobody off, whatever was asked for.
         let access = if held.is_some() { Access::Exclusive } else { Access::Unlocked };
         let object = StoredObject::new(self.clone(), workspace, held, found.as_ref()).with_listed(listed);
         let paths = StatePaths::of_file(self.journal_file(options.journals, workspace))
-            .with_backup(options.backup)
-            .encrypted(options.encryption)
+            .with_backup(options.backup.clone())
+            .encrypted(options.encryption.clone())
             .with_damaged_journal(options.damaged_journal);
         let remote = RemoteOptions {
             paths,
@@ -109,28 +132,23 @@ impl RemoteBackend {
             replicating: self.replicating(),
         };
         let bytes = found.map(|found| found.bytes);
-        let (state, opened) = RemoteState::open(Arc::new(object), bytes, remote)?;
-        Ok(OpenedRemote { handle: RemoteHandle { state, lock }, opened })
+        RemoteState::open(Arc::new(object), bytes, remote)
     }
 
-    /// Reads a state, and lists its journals at the same time.
+    /// Lists the journals of a state, and reads the state after that.
+    ///
+    /// A run whose lock has expired may write its results and delete its journal at this moment. A state that was read before
+    /// the listing might then lack what the listing lacks, too, and its objects would be created again.
     fn read_with_journals(&self, workspace: &str) -> (ReadState, Option<ListedJournals>) {
         let store = self.store();
         self.block_on(async {
             match store.journals() {
-                // A state that may say that there are none is read first.
                 Some(journals) if journals.has_no_journals(workspace, &Version(String::new())).is_some() => {
-                    let found = store.read(workspace).await;
-                    let version = found.as_ref().ok().and_then(|found| Some(&found.as_ref()?.version));
-                    let listed = match version.and_then(|version| journals.has_no_journals(workspace, version)) {
-                        Some(true) => Ok(Vec::new()),
-                        _ => journals.segments(workspace).await,
-                    };
-                    (found, Some(listed))
+                    read_unless_closed(store, journals, workspace).await
                 }
                 Some(journals) => {
-                    let (found, listed) = tokio::join!(store.read(workspace), journals.segments(workspace));
-                    (found, Some(listed))
+                    let listed = journals.segments(workspace).await;
+                    (store.read(workspace).await, Some(listed))
                 }
                 None => (store.read(workspace).await, None),
             }
@@ -147,6 +165,29 @@ impl RemoteBackend {
     /// Whether a killed run has left a journal for a workspace on this machine.
     pub fn has_journal(&self, journals: &Path, workspace: &str) -> bool {
         StatePaths::of_file(self.journal_file(journals, workspace)).journal().exists()
+    }
+}
+
+/// Reads a state that may say that no journals are beside it, and lists them if it does not say so.
+///
+/// A state that stays the same while they are listed lacks nothing of a journal that is gone.
+async fn read_unless_closed(
+    store: &dyn StateStore,
+    journals: &dyn JournalStore,
+    workspace: &str,
+) -> (ReadState, Option<ListedJournals>) {
+    let version = |found: &ReadState| Some(found.as_ref().ok()?.as_ref()?.version.clone());
+    let mut found = store.read(workspace).await;
+    loop {
+        let before = version(&found);
+        if before.as_ref().and_then(|version| journals.has_no_journals(workspace, version)) == Some(true) {
+            return (found, Some(Ok(Vec::new())));
+        }
+        let listed = journals.segments(workspace).await;
+        found = store.read(workspace).await;
+        if found.is_err() || version(&found) == before {
+            return (found, Some(listed));
+        }
     }
 }
 

@@ -100,7 +100,9 @@ impl SharedJournal {
                 continue;
             }
             let (mut bytes, mut next, mut is_closed) = (Vec::new(), 1, false);
-            while let Some(segment) = store.read(&id(next))? {
+            loop {
+                // A listed segment that is gone was taken in by a run that has written the state since it was read.
+                let segment = store.read(&id(next))?.ok_or_else(taken_in)?;
                 if segment == CLOSED {
                     is_closed = true;
                     break;
@@ -286,6 +288,15 @@ impl SharedJournal {
         self.stale.append(&mut sender.replaced);
         Some(sender)
     }
+}
+
+fn taken_in() -> StateError {
+    StateError::new(
+        StateErrorKind::Changed,
+        "The state was changed by another run",
+        "Another run has written the state and deleted its journal while this run was reading both. Nothing was changed. Run the \
+         command again.",
+    )
 }
 
 fn still_written() -> StateError {

@@ -58,10 +58,12 @@ impl Marks {
         let note = found.and_then(|found| found.note.as_deref()).unwrap_or_default();
         let mut words = note.split(' ');
         let is_closed = words.next() == Some(CLOSED);
+        let version = found.map(|found| found.version.clone()).unwrap_or_default();
         self.with(key, |mark| {
-            mark.version = found.map(|found| found.version.clone()).unwrap_or_default();
+            // A state is read a second time after its journals were listed; while it is the same, the listing holds.
+            mark.is_alone = is_closed || (mark.is_alone && mark.version == version);
+            mark.version = version;
             mark.is_closed = is_closed;
-            mark.is_alone = is_closed;
             mark.merged = words.map(str::to_owned).collect();
             mark.former = None;
         });
