@@ -208,7 +208,8 @@ impl SharingStore for SimulatedStore {
 fn check_claims(inner: &mut Inner, bytes: &[u8]) {
     let new: SharingDocument = serde_json::from_slice(bytes).unwrap();
     let mut holders: BTreeMap<String, &str> = BTreeMap::new();
-    let claims = new.runs.iter().flat_map(|(run, entry)| entry.claims.iter().map(move |claim| (claim.to_string(), run)));
+    let claims =
+        new.runs.iter().flat_map(|(run, entry)| entry.claims.iter().map(move |claim| (claim.to_string(), run)));
     for (claim, run) in claims {
         if let Some(other) = holders.insert(claim.clone(), run) {
             inner.violate(format!("{claim} is claimed by {run} and {other}"));

@@ -20,7 +20,8 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, SharingStore, Snapshot, StateStore, StoreFuture, Version, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, SharingStore, Snapshot, StateStore, StoreFuture, Version,
+    Write,
 };
 use api::{Api, Committed};
 use chunks::{Compression, Payload, Stored};

@@ -2,13 +2,12 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::object::{SharedObject, Versioned};
-use super::run::runs_folder;
 use crate::content::{Content, is_unfinished, replace_content};
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::SegmentStore;
@@ -98,6 +97,12 @@ impl LocalShared {
         let _ = fs::remove_file(self.commit());
         Ok(())
     }
+}
+
+/// Returns the folder of the runs of a state beside `path`.
+fn runs_folder(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{}.groma-runs", name.strip_prefix('.').unwrap_or(&name)))
 }
 
 /// Returns the content of a state file that a killed shared run has left unfinished; `None` for any other content.
