@@ -14,6 +14,14 @@ pub(super) struct RunSegments {
     pub origin: RunOrigin,
 }
 
+/// The number of characters of a shared run's identifier.
+const IDENTIFIER: usize = 16;
+
+/// Whether a journal in the store is that of a shared run. Others are those of runs that held the ordinary lock alone.
+pub fn is_shared_journal(run: &str) -> bool {
+    run.split_once('-').is_some_and(|(identifier, _)| identifier.len() == IDENTIFIER)
+}
+
 /// The process that began a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunOrigin {

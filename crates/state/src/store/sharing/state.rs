@@ -12,12 +12,13 @@ use super::merging::{MergingObject, parse};
 use super::object::{SharedObject, SharedWait, Versioned};
 use super::record::{PlanVersions, RecordDigests};
 use super::run::SharedRun;
-use super::segments::RunOrigin;
+use super::segments::{RunOrigin, is_shared_journal};
 use crate::error::{StateError, StateErrorKind};
 use crate::file;
 use crate::model::State;
 use crate::store::local::Opened;
 use crate::store::lock::LockRequest;
+use crate::store::open::is_locked;
 use crate::store::paths::StatePaths;
 use crate::store::remote::{Access, PersistIntervals, RemoteOptions, RemoteState, Replicating};
 use crate::store::sealed::sealed;
@@ -32,6 +33,8 @@ pub struct SharedOptions {
     pub paths: StatePaths,
     /// The folder on this machine with the journals of runs.
     pub runs: PathBuf,
+    /// The journal on this machine of runs that hold the ordinary lock alone.
+    pub journal: PathBuf,
     /// The version of Terraform that written states name.
     pub terraform_version: String,
     /// The intervals of writes during a run; none if nothing is written before its end.
@@ -93,6 +96,19 @@ impl SharedState {
 
     pub(super) fn read_stored(&self) -> Result<Versioned, StateError> {
         self.object.read_state()?.ok_or_else(|| missing_state(&self.object.location()))
+    }
+
+    /// Whether a run that held the ordinary lock alone was killed and has left a journal. Only another such run can take it in, because
+    /// that journal claims nothing.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn has_exclusive_journal(&self) -> Result<bool, StateError> {
+        if self.options.journal.exists() && !is_locked(&self.options.journal) {
+            return Ok(true);
+        }
+        let Some(journals) = self.object.journals() else { return Ok(false) };
+        Ok(journals.list()?.iter().any(|id| !is_shared_journal(&id.run)))
     }
 
     /// Returns who began the runs whose processes have ended without leaving them.

@@ -82,6 +82,7 @@ impl Place {
         let options = SharedOptions {
             paths: self.paths(),
             runs: object.runs(),
+            journal: self.paths().journal(),
             terraform_version: "1.15.5".to_owned(),
             persist_intervals: None,
             replicating: Replicating::Background,
