@@ -13,7 +13,9 @@ use crate::error::{StateError, StateErrorKind};
 use crate::journal::SegmentStore;
 use crate::random::random_bits;
 use crate::store::lock::{LockInfo, held_by_other};
-use crate::store::open::{is_at, make_private, open_private, read_if_there, try_lock, try_lock_shared, write_whole};
+use crate::store::open::{
+    is_at, is_locked, make_private, open_private, read_if_there, try_lock, try_lock_shared, write_whole,
+};
 use crate::store::paths::{StatePaths, behind_links, hidden};
 
 /// The pause between attempts to lock the document, which others lock for the time of one write.
@@ -22,8 +24,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// The number of those attempts: some seconds.
 const ATTEMPTS: u32 = 5000;
 
-/// The number of attempts to read a state that another process is writing, before that is taken for dead.
-const READS: u32 = 100;
+/// The number of attempts to read a state that another process is writing, before it is read as it is.
+const READS: u32 = 500;
 
 /// A state file with its sharing document, `.terraform.tfstate.groma-sharing`.
 ///
@@ -122,6 +124,11 @@ pub(in crate::store) fn forget_commit(paths: &StatePaths) {
     let _ = fs::remove_file(LocalShared::new(paths.clone()).commit());
 }
 
+/// Whether a content is one that nobody is writing: a JSON document to its end.
+fn is_whole(bytes: &[u8]) -> bool {
+    !is_unfinished(bytes) && bytes.trim_ascii_end().ends_with(b"}")
+}
+
 fn version(bytes: &[u8]) -> String {
     let Content { length, checksum } = Content::of(bytes);
     format!("{length}-{checksum:08x}")
@@ -139,7 +146,10 @@ impl SharedObject for LocalShared {
     fn read_state(&self) -> Result<Option<Versioned>, StateError> {
         for _ in 0..READS {
             match read_if_there(&self.paths.write)? {
-                Some(bytes) if is_unfinished(&bytes) => thread::sleep(PAUSE),
+                // Terraform and OpenTofu truncate the file before they write it.
+                Some(bytes) if !is_whole(&bytes) && is_locked(&self.paths.write) => thread::sleep(PAUSE),
+                // Nobody goes on with it: a killed shared run has left it.
+                Some(bytes) if is_unfinished(&bytes) => break,
                 found => return Ok(found.map(versioned)),
             }
         }

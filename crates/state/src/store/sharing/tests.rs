@@ -323,6 +323,24 @@ fn state_that_a_killed_process_was_writing_is_completed() {
 }
 
 #[test]
+fn file_that_terraform_is_writing_is_read_afterwards() {
+    let place = Place::new(&[("cloud_it.a", "1")]);
+    let file = place.paths().write;
+    let whole = std::fs::read(&file).unwrap();
+    let locking = Locking::On(request("terraform@there"));
+    let holder = LocalStore::open(place.paths(), "1.15.5", &locking, &|| true).unwrap();
+    std::fs::write(&file, "").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            std::fs::write(&file, &whole).unwrap();
+        });
+        assert_eq!(place.objects(), pairs(&[("cloud_it.a", "1")]));
+    });
+    drop(holder);
+}
+
+#[test]
 fn many_runs_at_once_lose_nothing() {
     const RUNS: usize = 12;
     let place = Place::new(&[("cloud_it.shared", "0")]);
