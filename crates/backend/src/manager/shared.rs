@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use groma_state::{
-    SegmentId, SegmentStore, SharedObject, StateError, StateErrorKind, StatePaths, Versioned, is_shared_journal,
-};
+use groma_state::{SegmentStore, SharedObject, StateError, StateErrorKind, StatePaths, Versioned};
 
 use super::backend::RemoteBackend;
 use super::keeper;
@@ -151,7 +149,6 @@ impl RemoteShared {
             };
             let stored = HeldLock { id: holder.id.clone(), info: holder };
             match self.exchange(&stored, &info) {
-                Ok(held) if stored.info.info != MARK => return self.taken_over(held, stored.info),
                 // Another run has renewed it.
                 Err(StoreError::LockLost { .. }) => self.pause(),
                 result => return result,
@@ -162,29 +159,6 @@ impl RemoteShared {
             action: "renew the lock".to_owned(),
             reason: "other runs renew it all the time".to_owned(),
         })
-    }
-
-    /// Checks that a run that held the lock alone, and whose deadline has passed, has left no journal. Its results must be taken in by a
-    /// run that holds the lock alone, too.
-    fn taken_over(&self, held: HeldLock, former: LockInfo) -> Result<HeldLock, StoreError> {
-        let listed = match self.backend.store().journals() {
-            Some(journals) => self.repeated(|| self.backend.block_on(journals.segments(&self.workspace))),
-            None => Ok(Vec::new()),
-        };
-        let is_left = |names: &Vec<String>| {
-            let mut runs = names.iter().filter_map(|name| SegmentId::parse(name)).map(|id| id.run);
-            runs.any(|run| !is_shared_journal(&run))
-        };
-        match listed {
-            Ok(names) if !is_left(&names) => Ok(held),
-            listed => {
-                // The first problem is the one to report; the lock ends by itself.
-                let _ = self.backend.force_unlock(&self.workspace, &held.id);
-                listed?;
-                let reason = "a killed run has left results that the next apply takes in".to_owned();
-                Err(StoreError::Locked { holder: Some(Box::new(former)), reason })
-            }
-        }
     }
 
     fn exchange(&self, stored: &HeldLock, info: &LockInfo) -> Result<HeldLock, StoreError> {

@@ -28,7 +28,7 @@ pub use sealed::read_sealed;
 pub use sharing::{
     Claimed, LeaveReport, LocalShared, LoggedChange, OutdatedRecord, PlanRecords, PlanVersions, RecordDigests,
     RecordName, RecoveredRun, SharedObject, SharedOptions, SharedRun, SharedRunEntry, SharedState, SharedWait,
-    SharingDocument, Versioned, disable_sharing, enable_sharing, is_shared_journal, sharing_document,
+    SharingDocument, Versioned, disable_sharing, enable_sharing, sharing_document,
 };
 
 #[cfg(test)]

@@ -26,7 +26,6 @@ pub(super) use local::{forget_commit, whole_commit};
 pub use object::{SharedObject, SharedWait, Versioned};
 pub use record::{PlanRecords, PlanVersions, RecordDigests, RecordName};
 pub use run::SharedRun;
-pub use segments::is_shared_journal;
 pub use state::{Claimed, LeaveReport, RecoveredRun, SharedOptions, SharedState};
 
 #[cfg(test)]

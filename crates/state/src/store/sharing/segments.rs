@@ -18,7 +18,7 @@ pub(super) struct RunSegments {
 const IDENTIFIER: usize = 16;
 
 /// Whether a journal in the store is that of a shared run. Others are those of runs that held the ordinary lock alone.
-pub fn is_shared_journal(run: &str) -> bool {
+pub(super) fn is_shared_journal(run: &str) -> bool {
     run.split_once('-').is_some_and(|(identifier, _)| identifier.len() == IDENTIFIER)
 }
 

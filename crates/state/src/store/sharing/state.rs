@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::errors::{OutdatedRecord, missing_state};
+use super::errors::{OutdatedRecord, exclusive_journal, missing_state};
 use super::folder::RunFolder;
 use super::membership::{Membership, new_identifier, read};
 use super::merge::rebase;
@@ -194,11 +194,8 @@ impl SharedState {
 
     /// Goes on with an entered run of an ended process: writes the results in its journal.
     fn resume(&self, entered: Entered, wait: &SharedWait<'_>) -> Result<(SharedRun, Opened), StateError> {
-        let opened = entered
-            .membership
-            .hold_lock(wait)
-            .and_then(|()| self.fence())
-            .and_then(|stored| self.open(&entered, stored));
+        let opened =
+            self.hold_lock(&entered, wait).and_then(|()| self.fence()).and_then(|stored| self.open(&entered, stored));
         match opened {
             Ok((state, merging, opened)) => Ok((SharedRun::new(self, entered, state, merging), opened)),
             Err(problem) => {
@@ -206,6 +203,16 @@ impl SharedState {
                 let _ = entered.membership.abandon();
                 Err(problem)
             }
+        }
+    }
+
+    /// Takes part in the ordinary lock. A run that held it alone and was killed may have left a journal, which has to be taken in before
+    /// anybody changes the objects in it. Only now it is certain that no such run is at work.
+    fn hold_lock(&self, entered: &Entered, wait: &SharedWait<'_>) -> Result<(), StateError> {
+        entered.membership.hold_lock(wait)?;
+        match self.has_exclusive_journal()? {
+            true => Err(exclusive_journal(&self.object.location())),
+            false => Ok(()),
         }
     }
 
@@ -267,7 +274,7 @@ impl SharedState {
         planned: &mut State,
         wait: &SharedWait<'_>,
     ) -> Result<Begun, StateError> {
-        entered.membership.hold_lock(wait)?;
+        self.hold_lock(entered, wait)?;
         let stored = self.read_stored()?;
         let outdated = self.bring_up(&stored, versions, planned)?;
         if !outdated.is_empty() {
