@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use groma_state::{JournalsAfter, SegmentStore, SharedObject, StateError, StateErrorKind, Versioned};
+use groma_state::{JournalsAfter, SegmentStore, SharedObject, StateError, StateErrorKind, StatePaths, Versioned};
 
 use super::backend::RemoteBackend;
 use super::keeper;
@@ -53,6 +53,11 @@ impl RemoteBackend {
             return Err(unsupported(advice.to_owned()));
         }
         Ok(Arc::new(RemoteShared { backend: self.clone(), workspace: workspace.to_owned(), lock: Mutex::default() }))
+    }
+
+    /// Returns the journal on this machine of runs that hold the lock of a workspace alone.
+    pub fn exclusive_journal(&self, journals: &Path, workspace: &str) -> PathBuf {
+        StatePaths::of_file(self.journal_file(journals, workspace)).journal()
     }
 
     /// Returns the folder on this machine with the journals of shared runs.

@@ -58,6 +58,7 @@ impl Machine {
         let options = SharedOptions {
             paths,
             runs: backend.shared_runs(self.disk.path(), "default"),
+            journal: backend.exclusive_journal(self.disk.path(), "default"),
             terraform_version: "1.15.5".to_owned(),
             persist_intervals: None,
             replicating: Replicating::Caller,
@@ -95,6 +96,10 @@ impl Machine {
     fn attempt(&self, addresses: &[ResourceInstance]) -> Result<Attempt, StateError> {
         let wait = SharedWait { timeout: Duration::from_millis(self.below(20_000)), keep_waiting: &|| true };
         let shared = self.shared_state()?;
+        // As a command does: such a journal is taken in by a run that holds the lock alone.
+        if shared.has_exclusive_journal()? {
+            return Ok(Attempt::Ended(self.run(addresses.len() as u64)));
+        }
         let mut opened = match shared.recover(&self.request(), &wait, &mut |_| {})? {
             Some(RecoveredRun { run, opened }) => {
                 Opened { run: Some(run), state: opened.state.unwrap_or_default(), in_flight: opened.in_flight }

@@ -118,20 +118,24 @@ impl StateLocation {
 
     /// Returns the settings of shared runs. `report` gets problems with leaving them.
     pub fn shared_options(&self, report: LeaveReport) -> SharedOptions {
-        let (paths, runs, persist_intervals) = match self {
-            Self::Files(paths) => (paths.clone(), LocalShared::new(paths.clone()).runs(), LOCAL_INTERVALS),
+        let (paths, runs, journal, persist_intervals) = match self {
+            Self::Files(paths) => {
+                (paths.clone(), LocalShared::new(paths.clone()).runs(), paths.journal(), LOCAL_INTERVALS)
+            }
             Self::Remote(remote) => (
                 StatePaths::of_file("terraform.tfstate")
                     .with_backup(remote.backup.clone())
                     .encrypted(remote.encryption.clone())
                     .with_damaged_journal(remote.damaged_journal),
                 remote.backend.shared_runs(&remote.journals, &remote.workspace),
+                remote.backend.exclusive_journal(&remote.journals, &remote.workspace),
                 remote.persist_intervals,
             ),
         };
         SharedOptions {
             paths,
             runs,
+            journal,
             terraform_version: TERRAFORM_VERSION.to_owned(),
             persist_intervals: Some(persist_intervals),
             replicating: Replicating::Background,

@@ -59,6 +59,10 @@ impl SharedHandle {
         let (Locking::On(request), Ok(object)) = (locking, location.shared_object()) else { return Ok(None) };
         let options = location.shared_options(leave_report(context));
         let Some(shared) = SharedState::find(object, options.clone()).map_err(failed)? else { return Ok(None) };
+        // This run holds the lock alone, and takes in what such a run has left.
+        if usage == SharedUse::Change && shared.has_exclusive_journal().map_err(failed)? {
+            return Ok(None);
+        }
         let wait = LockWait { context, cancellation: Some(cancellation) };
         let keep_waiting = || wait.keep_waiting();
         let wait = SharedWait { timeout: request.timeout, keep_waiting: &keep_waiting };

@@ -123,7 +123,7 @@ fn same_object(shared: &Shared) {
     succeeds(run);
     let text = succeeds(waiting);
     assert!(text.contains("it is made again") && text.contains("  - terraform_data.a by "), "{text}");
-    let ran = shared.one.run(&["plan", "-detailed-exitcode", "-var=a=3"]);
+    let ran = shared.one.run(&["plan", "-detailed-exitcode", "-var=a=3", "-var=b=2"]);
     assert_eq!(ran.code, 0, "{}", ran.text);
 }
 

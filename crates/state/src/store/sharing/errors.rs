@@ -105,6 +105,18 @@ pub(super) fn unreadable_document(location: &str) -> StateError {
     )
 }
 
+/// Returns the error about the journal of a killed run that held the ordinary lock alone.
+pub(super) fn exclusive_journal(location: &str) -> StateError {
+    StateError::new(
+        StateErrorKind::Locked,
+        "A killed run has left results",
+        format!(
+            "A run that held the lock of {location} alone was killed, and its journal has results that the state does not have. Nothing \
+             was changed. Run the command again: it takes them in first."
+        ),
+    )
+}
+
 pub(super) fn missing_state(location: &str) -> StateError {
     StateError::new(
         StateErrorKind::Malformed,

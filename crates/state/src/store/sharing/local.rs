@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -10,13 +10,14 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 
 use super::object::{SharedObject, Versioned};
-use super::run::runs_folder;
 use crate::content::{Content, is_unfinished, replace_content};
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::SegmentStore;
 use crate::random::random_bits;
 use crate::store::lock::{LockInfo, held_by_other};
-use crate::store::open::{is_at, make_private, open_private, read_if_there, try_lock, try_lock_shared, write_whole};
+use crate::store::open::{
+    is_at, is_locked, make_private, open_private, read_if_there, try_lock, try_lock_shared, write_whole,
+};
 use crate::store::paths::{StatePaths, behind_links, hidden};
 
 /// The pause between attempts to lock the document, which others lock for the time of one write.
@@ -25,8 +26,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// The number of those attempts: some seconds.
 const ATTEMPTS: u32 = 5000;
 
-/// The number of attempts to read a state that another process is writing, before that is taken for dead.
-const READS: u32 = 100;
+/// The number of attempts to read a state that another process is writing, before it is read as it is.
+const READS: u32 = 500;
 
 /// A state file with its sharing document, `.terraform.tfstate.groma-sharing`.
 ///
@@ -102,6 +103,12 @@ impl LocalShared {
     }
 }
 
+/// Returns the folder of the runs of a state beside `path`.
+fn runs_folder(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{}.groma-runs", name.strip_prefix('.').unwrap_or(&name)))
+}
+
 /// Returns the content of a state file that a killed shared run has left unfinished; `None` for any other content.
 ///
 /// # Errors
@@ -117,6 +124,11 @@ pub(in crate::store) fn whole_commit(paths: &StatePaths, found: &[u8]) -> Result
 pub(in crate::store) fn forget_commit(paths: &StatePaths) {
     // There is hardly ever one.
     let _ = fs::remove_file(LocalShared::new(paths.clone()).commit());
+}
+
+/// Whether a content is one that nobody is writing: a JSON document to its end.
+fn is_whole(bytes: &[u8]) -> bool {
+    !is_unfinished(bytes) && bytes.trim_ascii_end().ends_with(b"}")
 }
 
 fn version(bytes: &[u8]) -> String {
@@ -136,7 +148,10 @@ impl SharedObject for LocalShared {
     fn read_state(&self) -> Result<Option<Versioned>, StateError> {
         for _ in 0..READS {
             match read_if_there(&self.paths.write)? {
-                Some(bytes) if is_unfinished(&bytes) => thread::sleep(PAUSE),
+                // Terraform and OpenTofu truncate the file before they write it.
+                Some(bytes) if !is_whole(&bytes) && is_locked(&self.paths.write) => thread::sleep(PAUSE),
+                // Nobody goes on with it: a killed shared run has left it.
+                Some(bytes) if is_unfinished(&bytes) => break,
                 found => return Ok(found.map(versioned)),
             }
         }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 
-use super::document::{ClaimConflict, Entering, LoggedChange, SharingDocument};
+use super::document::{ClaimConflict, Entering, LEASE, LoggedChange, SharingDocument};
 use super::errors::{claimed_by_others, lock_lost, no_longer_shared, taken_over, unreadable_document};
 use super::object::{SharedObject, SharedWait, Versioned, contention_pause, waiting_pauses};
 use super::record::RecordName;
@@ -40,6 +40,8 @@ pub(super) struct Membership {
 
 #[derive(Default)]
 struct Status {
+    /// The time of the last claim or renewal; none before the first one.
+    renewed: Option<SystemTime>,
     loss: Option<StateError>,
     on_loss: Option<LossNotice>,
 }
@@ -69,13 +71,16 @@ impl Membership {
     /// Other runs still claim them in the end, or the store fails.
     pub fn claim(&self, records: &BTreeSet<RecordName>, wait: &SharedWait<'_>) -> Result<(), StateError> {
         self.waiting(wait, || {
+            let now = self.object.now();
             update(&*self.object, |document| {
                 if !document.enabled {
                     return Err(no_longer_shared(&self.object.location()));
                 }
                 let claimed = document.claim(&self.entering(), records);
                 claimed.map_err(|conflicts: Vec<ClaimConflict>| claimed_by_others(&conflicts))
-            })
+            })?;
+            self.status().renewed = Some(now);
+            Ok(())
         })
     }
 
@@ -84,6 +89,7 @@ impl Membership {
     /// # Errors
     /// The store fails.
     pub fn take_over(&self, ended: &str) -> Result<bool, StateError> {
+        self.status().renewed = Some(self.object.now());
         update(&*self.object, |document| {
             let is_ended = document.own(&self.run, ended).is_some();
             Ok(is_ended && document.take_over(&self.entering()))
@@ -144,16 +150,42 @@ impl Membership {
         }
     }
 
+    /// Checks that the run has not ended, without a request shortly after a renewal. One that may have ended is renewed first.
+    ///
+    /// # Errors
+    /// Another process has taken the run over, or the store cannot be asked.
+    pub fn confirm(&self) -> Result<(), StateError> {
+        let (loss, renewed) = {
+            let status = self.status();
+            (status.loss.clone(), status.renewed)
+        };
+        if let Some(problem) = loss {
+            return Err(problem);
+        }
+        let age = renewed.and_then(|renewed| self.object.now().duration_since(renewed).ok()).unwrap_or(LEASE);
+        match self.renewal_due(age) {
+            // Until its deadline the run lasts without an answer of the store.
+            Err(problem) if problem.kind != StateErrorKind::Changed && age < LEASE => Ok(()),
+            confirmed => confirmed,
+        }
+    }
+
+    fn renewal_due(&self, age: Duration) -> Result<(), StateError> {
+        if age < 2 * RENEWAL { Ok(()) } else { self.renew() }
+    }
+
     /// Moves the deadline of the run and of the ordinary lock.
     ///
     /// # Errors
     /// The run is lost, or the store fails.
     pub fn renew(&self) -> Result<(), StateError> {
+        let now = self.object.now();
         let renewed = update(&*self.object, |document| {
-            let is_own = document.renew(&self.run, &self.process, self.object.now());
+            let is_own = document.renew(&self.run, &self.process, now);
             Ok(if is_own { Ok(()) } else { Err(document.runs.get(&self.run).map(|entry| entry.who.clone())) })
         })?;
         renewed.map_err(|holder| self.lose(taken_over(&self.object.location(), holder.as_deref())))?;
+        self.status().renewed = Some(now);
         // A lock that somebody has released by force is taken again. A program that has taken it since knows nothing of claims.
         self.object.hold_lock(&self.lock_info()).map_err(|problem| match problem.kind {
             StateErrorKind::Locked => self.lose(lock_lost(&self.object.location(), &problem)),

@@ -161,7 +161,7 @@ impl StateObject for MergingObject {
 
     fn journal(&self) -> Option<Arc<dyn SegmentStore>> {
         let inner = self.membership.object.journals()?;
-        Some(Arc::new(RunSegments { inner, run: self.membership.run.clone(), origin: self.origin }))
+        Some(Arc::new(RunSegments { inner, membership: Arc::clone(&self.membership), origin: self.origin }))
     }
 }
 

@@ -5,6 +5,7 @@
 //! replaces its records, and writes under the condition of that version.
 
 mod document;
+mod enabling;
 mod errors;
 mod folder;
 mod local;
@@ -15,17 +16,17 @@ mod object;
 mod record;
 mod run;
 mod segments;
+mod state;
 
 pub use document::{LoggedChange, SharedRunEntry, SharingDocument};
+pub use enabling::{disable_sharing, enable_sharing, sharing_document};
 pub use errors::OutdatedRecord;
 pub use local::LocalShared;
 pub(super) use local::{forget_commit, whole_commit};
 pub use object::{SharedObject, SharedWait, Versioned};
 pub use record::{PlanRecords, PlanVersions, RecordDigests, RecordName};
-pub use run::{
-    Claimed, LeaveReport, RecoveredRun, SharedOptions, SharedRun, SharedState, disable_sharing, enable_sharing,
-    sharing_document,
-};
+pub use run::SharedRun;
+pub use state::{Claimed, LeaveReport, RecoveredRun, SharedOptions, SharedState};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::membership::Membership;
 use crate::error::StateError;
 use crate::journal::{SegmentCreated, SegmentId, SegmentStore};
 
@@ -9,8 +10,16 @@ use crate::journal::{SegmentCreated, SegmentId, SegmentStore};
 /// journal of its own.
 pub(super) struct RunSegments {
     pub inner: Arc<dyn SegmentStore>,
-    pub run: String,
+    pub membership: Arc<Membership>,
     pub origin: RunOrigin,
+}
+
+/// The number of characters of a shared run's identifier.
+const IDENTIFIER: usize = 16;
+
+/// Whether a journal in the store is that of a shared run. Others are those of runs that held the ordinary lock alone.
+pub(super) fn is_shared_journal(run: &str) -> bool {
+    run.split_once('-').is_some_and(|(identifier, _)| identifier.len() == IDENTIFIER)
 }
 
 /// The process that began a run.
@@ -24,7 +33,7 @@ pub(super) enum RunOrigin {
 
 impl RunSegments {
     fn stored(&self, id: &SegmentId) -> SegmentId {
-        SegmentId { run: format!("{}-{}", self.run, id.run), number: id.number }
+        SegmentId { run: format!("{}-{}", self.membership.run, id.run), number: id.number }
     }
 }
 
@@ -35,7 +44,7 @@ impl SegmentStore for RunSegments {
             return Ok(Vec::new());
         }
         let own = |id: SegmentId| {
-            let run = id.run.strip_prefix(&self.run)?.strip_prefix('-')?.to_owned();
+            let run = id.run.strip_prefix(&self.membership.run)?.strip_prefix('-')?.to_owned();
             Some(SegmentId { run, number: id.number })
         };
         Ok(self.inner.list()?.into_iter().filter_map(own).collect())
@@ -46,7 +55,11 @@ impl SegmentStore for RunSegments {
     }
 
     fn create(&self, id: &SegmentId, bytes: &[u8]) -> Result<SegmentCreated, StateError> {
-        self.inner.create(&self.stored(id), bytes)
+        // Before, so that a run that was taken over announces no calls; and after, because nobody reads a segment that is created when
+        // another process has taken the run over. One that takes it over later finds the segment.
+        self.membership.confirm()?;
+        let created = self.inner.create(&self.stored(id), bytes)?;
+        self.membership.confirm().map(|()| created)
     }
 
     fn delete(&self, ids: &[SegmentId]) -> Result<(), StateError> {

@@ -82,6 +82,7 @@ impl Place {
         let options = SharedOptions {
             paths: self.paths(),
             runs: object.runs(),
+            journal: self.paths().journal(),
             terraform_version: "1.15.5".to_owned(),
             persist_intervals: None,
             replicating: Replicating::Background,
@@ -319,6 +320,24 @@ fn state_that_a_killed_process_was_writing_is_completed() {
     std::fs::write(&file, [b"#", &whole[1..40]].concat()).unwrap();
     assert_eq!(place.objects(), pairs(&[("cloud_it.a", "1")]));
     assert_eq!(std::fs::read(&file).unwrap(), whole);
+}
+
+#[test]
+fn file_that_terraform_is_writing_is_read_afterwards() {
+    let place = Place::new(&[("cloud_it.a", "1")]);
+    let file = place.paths().write;
+    let whole = std::fs::read(&file).unwrap();
+    let locking = Locking::On(request("terraform@there"));
+    let holder = LocalStore::open(place.paths(), "1.15.5", &locking, &|| true).unwrap();
+    std::fs::write(&file, "").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            std::fs::write(&file, &whole).unwrap();
+        });
+        assert_eq!(place.objects(), pairs(&[("cloud_it.a", "1")]));
+    });
+    drop(holder);
 }
 
 #[test]
