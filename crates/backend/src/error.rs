@@ -187,6 +187,7 @@ impl StoreError {
         };
         match advice.trim_end() {
             "" => cause,
+            // The lines about a lock begin with an empty line, which replaces the space.
             paragraph if paragraph.starts_with('\n') => format!("{cause}{paragraph}"),
             sentences => format!("{cause} {sentences}"),
         }

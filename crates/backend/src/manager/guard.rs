@@ -63,8 +63,10 @@ impl RemoteBackend {
         let mut pauses = lock_pauses();
         let mut notice = SlowNotice { waiting, is_given: false };
         loop {
+            // Created for each attempt, because its time and its deadline begin with the attempt.
             let mut info = new_lock(request);
             let taken = self.clock().now();
+            // A deadline promises renewals, which need a store that can replace a lock.
             if self.store().leases().is_some() {
                 info.deadline = keeper::deadline(taken);
             }

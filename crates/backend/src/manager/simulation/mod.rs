@@ -45,6 +45,7 @@ enum Sharing {
 impl Program {
     fn new(seed: u64, sharing: Sharing) -> Self {
         let mut random = Random(seed);
+        // A third of the histories lacks each fault, so that the effects of the others are not covered by it.
         let mut chance = |from: u64| if random.below(3) == 0 { 0 } else { from + random.below(100) };
         let faults = Faults {
             errors: chance(10),
@@ -228,6 +229,7 @@ fn find_violations(sharing: Sharing) {
             }
             let program = Program::new(seed, sharing);
             if !program.violations().is_empty() {
+                // The other workers stop after the history that they are at.
                 next.store(first + count, Ordering::Relaxed);
                 return Some(program);
             }

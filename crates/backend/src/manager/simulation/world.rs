@@ -105,6 +105,7 @@ pub(super) enum Answer<T> {
 impl World {
     pub fn new(seed: u64, faults: Faults, actors: usize) -> Arc<Self> {
         let mut random = Random(seed);
+        // Clocks differ by seconds, so the casts are exact.
         let skew = |random: &mut Random| random.below(2 * faults.skew + 1) as i64 - faults.skew as i64;
         let actors = (0..actors)
             .map(|_| Actor {
@@ -161,6 +162,7 @@ impl World {
     /// Lets an actor act alone, long after everything before.
     pub fn rest(&self, actor: usize) {
         let mut inner = self.lock();
+        // After an hour, every lock and claim of the history has ended.
         inner.now += Duration::from_secs(3600);
         for other in &mut inner.actors {
             other.turn = Turn::Ended;
@@ -262,6 +264,7 @@ impl Inner {
             Turn::Acting | Turn::Ended => None,
         });
         if let Some((time, actor)) = waiting.min_by_key(|(time, _)| *time) {
+            // The time that the actor waits for may have passed during the turn of another.
             self.now = self.now.max(time);
             actor.turn = Turn::Acting;
         }
