@@ -90,6 +90,7 @@ impl Connection {
                         .ok_or_else(|| Failure::ended(OPERATION, "no identifier of the new object", &ended));
                 }
                 Err(failure) if self.may_start_again(&failure, attempt) => {
+                    // Another attempt would create a second object.
                     if self.came_into_being(schema, &desired_state, &failure).await {
                         return Err(failure);
                     }
@@ -185,6 +186,7 @@ impl Connection {
             tags: self.tags.clone(),
             timeouts: self.timeouts,
             pace,
+            // Requests in flight and their durations belong to a region.
             in_flight: self.in_flight.as_ref().map(|_| InFlight::default()),
             durations: Durations::default(),
             stopping: self.stopping.clone(),
@@ -236,6 +238,7 @@ impl Connection {
         operation: &str,
         call: impl Fn() -> Answer<'a, ProgressEvent>,
     ) -> Result<ProgressEvent, Failure> {
+        // Only the last error is returned, but an earlier attempt may have started the request.
         let may_have_begun = AtomicBool::new(false);
         let noted = || -> Answer<'_, ProgressEvent> {
             let (attempt, noted) = (call(), &may_have_begun);
@@ -270,6 +273,7 @@ impl Connection {
             };
             match error.fault {
                 Fault::Throttling => self.pace.throttled(sent, Instant::now()),
+                // Without an answer, nothing is known about the rate.
                 Fault::Unreachable | Fault::NotSent => {}
                 _ => self.pace.accepted(Instant::now()),
             }
@@ -292,6 +296,7 @@ impl Connection {
             if !slot.wait.is_zero() {
                 pause(slot.wait).await;
             }
+            // Throttling during the wait changes the rate, and with it the slot.
             if self.pace.is_valid(slot) {
                 return;
             }
@@ -316,6 +321,7 @@ impl Connection {
         }
         let named = || schema.identifier_of(&serde_json::from_str(desired_state).ok()?);
         let Some(identifier) = failure.identifier.clone().or_else(named) else { return false };
+        // An object that existed before is not the result of this creation.
         let is_other = failure.code == Some(HandlerErrorCode::AlreadyExists);
         !is_other && !matches!(self.get(schema, &identifier).await, Ok(None))
     }

@@ -203,6 +203,7 @@ impl AwsCloudControl {
         let client = AwsClient::new(settings.clone()).map_err(|error| unusable(&error))?;
         let region = client.region().await.map_err(|error| unusable(&error))?;
         let owner = client.credentials_owner().await.map_err(|error| unusable(&error))?;
+        // Before the first call of Cloud Control, so that nothing is changed in a forbidden account.
         restriction.check(&client).await?;
         let pace = Pace::shared(&owner, &region, self.first_delay);
         let first_delay = self.first_delay;
