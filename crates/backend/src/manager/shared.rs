@@ -113,7 +113,7 @@ impl RemoteShared {
     fn put_state(&self, bytes: &Bytes, expected: &str) -> Result<Version, StoreError> {
         let held = self.held();
         let store = self.backend.store();
-        // The journals of other runs may still be beside the state, so the write never says that none is.
+        // Other runs may still have journals in the store, so the write never notes that all are closed.
         let write =
             || {
                 let expected = Expected::Version(Version(expected.to_owned()));

@@ -80,6 +80,7 @@ fn add(name: &str, source: impl Read, found: &mut BTreeMap<Name, String>) -> Res
         .map_err(|error| failed(format!("it is not valid JSON (line {}, column {})", error.line(), error.column())))?;
     let has_handlers = document.get("handlers").and_then(|handlers| handlers.get("create")).is_some();
     if let Some(type_name) = document.get("typeName").and_then(Json::as_str).filter(|_| has_handlers) {
+        // Minified, because a saved file has one document on each line.
         found.insert(type_name.into(), document.to_string());
     }
     Ok(())

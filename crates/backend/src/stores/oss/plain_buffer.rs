@@ -51,7 +51,7 @@ impl Row {
         if usage == RowUse::Deletion {
             bytes.push(DELETE_ROW);
         }
-        // The checksum of a row covers a byte for the deletion, also if there is none.
+        // The checksum of a row covers a byte for the deletion, even in a row that is written.
         bytes.extend([ROW_CHECKSUM, crc8(checksum, &[u8::from(usage == RowUse::Deletion)])]);
         bytes
     }

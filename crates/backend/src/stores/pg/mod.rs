@@ -85,6 +85,7 @@ impl PostgresStore {
     /// Returns the connection; opens one if there is none, or if the last one broke while no lock was held.
     async fn connected<'s>(&self, session: &'s mut Session, workspace: &str) -> Result<&'s mut Session, StoreError> {
         let is_broken = session.connection.as_ref().is_some_and(Connection::is_closed);
+        // A new connection would have no lock, so the run must not continue over one.
         if is_broken && session.lock.take().is_some() {
             session.connection = None;
             let lost = StoreError::LockLost {
@@ -123,6 +124,7 @@ impl PostgresStore {
         let mut session = self.session.lock().await;
         let session = self.connected(&mut session, workspace).await?;
         let Some(connection) = &session.connection else { return Ok(None) };
+        // xmin changes with each write of the row, also by Terraform and OpenTofu.
         let statement = format!("SELECT data, xmin::text FROM {} WHERE name = $1", self.tables.qualified);
         let found = connection.client.query_opt(&statement, &[&workspace]).await;
         let snapshot = |row: Row| {

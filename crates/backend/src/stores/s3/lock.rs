@@ -107,7 +107,7 @@ impl Locks {
     /// lock file of this process.
     pub async fn release(&self, target: Target<'_>, id: &str, file: Option<&str>) -> Result<(), StoreError> {
         let mut results = Vec::new();
-        // The reverse of the order in which they are taken: whoever gets the file next finds the item free.
+        // The file goes last, as it was created first: the run that creates it next finds the item free.
         if let Some(table) = &self.table {
             results.push(release_item(table, target, id).await);
         }

@@ -156,7 +156,7 @@ impl Objects {
         let source = format!("{}/{key}", self.settings.bucket);
         // The header is a path: its slashes are not encoded.
         let source = source.split('/').map(groma_cloud::api::url_encoded).collect::<Vec<_>>().join("/");
-        // The condition keeps the copy from bringing back a state that another run has replaced.
+        // With the condition, the copy cannot bring back a state that another run has replaced.
         let request = self.with_metadata(self.request(Method::PUT, "CopyObject", key), tags);
         let request = self
             .with_source_key(request)
