@@ -188,7 +188,7 @@ impl Drop for LockGuard {
         let Some(keeper) = self.keeper.take() else { return };
         let released = keeper.end().and_then(|held| self.release(&held));
         // A lost lock was reported by what failed for it, and there is nothing to release.
-        if let Err(problem) = released.or_else(|problem| if keeper.is_lost() { Ok(()) } else { Err(problem) }) {
+        if let Err(problem) = released.or_else(|problem| if keeper.is_taken_over() { Ok(()) } else { Err(problem) }) {
             (self.report)(&problem, &keeper.held());
         }
     }

@@ -187,7 +187,7 @@ impl Keeper {
     }
 
     /// Whether another run has taken the lock.
-    pub fn is_lost(&self) -> bool {
+    pub fn is_taken_over(&self) -> bool {
         self.kept().loss.is_some()
     }
 

@@ -33,7 +33,7 @@ pub struct Connection {
     /// The account, where it is known.
     pub account: Option<String>,
     /// The service in other regions, if it can be reached there.
-    pub elsewhere: Option<Elsewhere>,
+    pub other_regions: Option<OtherRegions>,
     /// The role the service acts with.
     pub role_arn: Option<String>,
     /// Maximal number of retries of a call that was throttled or conflicted with another one.
@@ -55,7 +55,8 @@ pub struct Connection {
 }
 
 /// Opens the service in a region.
-pub type Elsewhere = Arc<dyn Fn(&str) -> Result<(Arc<dyn CloudControl>, Arc<Pace>), ProviderDiagnostic> + Send + Sync>;
+pub type OtherRegions =
+    Arc<dyn Fn(&str) -> Result<(Arc<dyn CloudControl>, Arc<Pace>), ProviderDiagnostic> + Send + Sync>;
 
 /// The timeouts of requests, where they differ from those of the types.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -170,16 +171,16 @@ impl Connection {
 
     /// Returns the connection to another region.
     pub fn in_region(&self, region: &str) -> Result<Self, ProviderDiagnostic> {
-        let Some(elsewhere) = &self.elsewhere else {
+        let Some(other_regions) = &self.other_regions else {
             let detail = format!("The service cannot be reached in the region {region:?}, only in {:?}.", self.region);
             return Err(ProviderDiagnostic::error("Region Not Available", detail));
         };
-        let (api, pace) = elsewhere(region)?;
+        let (api, pace) = other_regions(region)?;
         Ok(Self {
             api,
             region: region.to_owned(),
             account: self.account.clone(),
-            elsewhere: self.elsewhere.clone(),
+            other_regions: self.other_regions.clone(),
             role_arn: self.role_arn.clone(),
             max_retries: self.max_retries,
             first_delay: self.first_delay,

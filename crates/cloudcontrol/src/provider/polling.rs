@@ -252,7 +252,7 @@ mod tests {
         let first_delay = Duration::from_millis(20);
         let connection = Arc::new(Connection {
             account: None,
-            elsewhere: None,
+            other_regions: None,
             api: api.clone(),
             region: "eu-central-1".to_owned(),
             role_arn: None,

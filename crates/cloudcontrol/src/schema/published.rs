@@ -101,8 +101,8 @@ pub fn save(documents: &BTreeMap<Name, String>, path: &Path) -> Result<(), Publi
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
     // A run that reads the file at the same time sees the old one or the new one.
-    let beside = path.with_extension("new");
-    std::fs::write(&beside, packed).and_then(|()| std::fs::rename(&beside, path)).map_err(failed)
+    let temporary = path.with_extension("new");
+    std::fs::write(&temporary, packed).and_then(|()| std::fs::rename(&temporary, path)).map_err(failed)
 }
 
 /// Reads the documents of a saved file.

@@ -33,7 +33,7 @@ struct FaultyStore {
     store: Arc<dyn StateStore>,
 }
 
-fn lost<T>() -> Result<T, StoreError> {
+fn no_response<T>() -> Result<T, StoreError> {
     Err(StoreError::Network { service: "the server".to_owned(), reason: "no answer".to_owned() })
 }
 
@@ -49,7 +49,7 @@ impl FaultyStore {
     {
         let fate = self.world.depart(self.actor);
         if fate == Fate::Fails {
-            return lost();
+            return no_response();
         }
         let mut result = send().await;
         noted(&mut self.world.lock(), &result);
@@ -59,7 +59,7 @@ impl FaultyStore {
         }
         match self.world.arrive(self.actor) {
             Fate::Answered => result,
-            _ => lost(),
+            _ => no_response(),
         }
     }
 }

@@ -239,7 +239,7 @@ impl LeaseStore for SimulatedStore {
                     inner.storage.lock = Some(info.clone());
                     Ok(held)
                 }
-                holder => Err(StoreError::lost_to(location(), holder.as_ref())),
+                holder => Err(StoreError::lock_loss(location(), holder.as_ref())),
             }
         })
     }

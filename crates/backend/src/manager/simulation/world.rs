@@ -17,7 +17,7 @@ pub(super) struct Faults {
     /// The request fails without an effect.
     pub errors: u64,
     /// The request has its effect, and its answer is lost.
-    pub lost_answers: u64,
+    pub dropped_responses: u64,
     /// The request has its effect twice.
     pub duplicates: u64,
     /// The run is paused for minutes, before or after the effect of a request.
@@ -87,11 +87,11 @@ pub(super) struct World {
 /// What happens to a request to a real server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It does not reach the server.
+    /// The request does not reach the server.
     Fails,
-    /// It is sent twice.
+    /// The request is sent twice.
     Repeated,
-    /// It is sent, and its answer may still be lost.
+    /// The request is sent, and its response may still be dropped.
     Answered,
 }
 
@@ -202,7 +202,7 @@ impl World {
                 if inner.random.once_in(faults.duplicates) {
                     answer = effect(&mut inner);
                 }
-                if inner.random.once_in(faults.lost_answers) { Answer::Missing } else { Answer::Given(answer) }
+                if inner.random.once_in(faults.dropped_responses) { Answer::Missing } else { Answer::Given(answer) }
             }
         };
         self.travel(actor);
@@ -228,13 +228,13 @@ impl World {
 
     /// Lets an answer travel back: [`Fate::Answered`] if it arrives.
     pub fn arrive(&self, actor: usize) -> Fate {
-        let is_lost = {
+        let is_dropped = {
             let mut inner = self.lock();
             let faults = inner.faults;
-            inner.random.once_in(faults.lost_answers)
+            inner.random.once_in(faults.dropped_responses)
         };
         self.travel(actor);
-        if is_lost || self.is_dead(actor) { Fate::Fails } else { Fate::Answered }
+        if is_dropped || self.is_dead(actor) { Fate::Fails } else { Fate::Answered }
     }
 
     /// The way of a request, or of its answer.

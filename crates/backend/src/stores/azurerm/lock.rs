@@ -101,7 +101,7 @@ impl Target<'_> {
             Outcome::Refused(_) => {
                 let found = self.container.head(self.blob).await?;
                 let info = found.and_then(|found| holder(&found.metadata)).filter(|holder| holder.id != id);
-                Err(StoreError::lost_to(self.location(), info.as_ref()))
+                Err(StoreError::lock_loss(self.location(), info.as_ref()))
             }
         }
     }

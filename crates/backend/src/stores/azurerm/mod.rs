@@ -191,7 +191,7 @@ impl AzureStore {
         let target = Target { container: &self.container, blob: &blob };
         // Azure ends the lease of a killed run, so no run takes over that of another.
         if stored.id != info.id {
-            return Err(StoreError::lost_to(self.location(workspace), Some(&stored.info)));
+            return Err(StoreError::lock_loss(self.location(workspace), Some(&stored.info)));
         }
         target.renew(&stored.id).await?;
         // The metadata keeps its first deadline: changing it would change the version of the state.

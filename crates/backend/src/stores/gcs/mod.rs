@@ -133,7 +133,7 @@ impl GcsStore {
             Some((generation, Some(holder))) if holder == info => Ok(HeldLock { id: generation, info }),
             found => {
                 let location = self.bucket.location(&self.state(workspace));
-                Err(StoreError::lost_to(location, found.and_then(|(_, holder)| holder).as_ref()))
+                Err(StoreError::lock_loss(location, found.and_then(|(_, holder)| holder).as_ref()))
             }
         }
     }

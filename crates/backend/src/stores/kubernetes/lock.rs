@@ -63,14 +63,14 @@ impl KubernetesStore {
         let held = HeldLock { id: info.id.clone(), info: LockInfo { path: String::new(), ..info.clone() } };
         for _ in 0..ATTEMPTS {
             let found = self.api.get(Resource::Leases, &name).await?;
-            let Some(mut lease) = found else { return Err(StoreError::lost_to(location, None)) };
+            let Some(mut lease) = found else { return Err(StoreError::lock_loss(location, None)) };
             let holder = holder(&lease);
             // The answer to an earlier attempt was lost.
             if holder.as_ref() == Some(&held.info) {
                 return Ok(held);
             }
             if holder.as_ref() != Some(&stored.info) {
-                return Err(StoreError::lost_to(location, holder.as_ref()));
+                return Err(StoreError::lock_loss(location, holder.as_ref()));
             }
             lease["metadata"]["annotations"][INFO] = json!(serde_json::to_string(&held.info).unwrap_or_default());
             lease["spec"]["holderIdentity"] = json!(held.id);

@@ -204,14 +204,14 @@ impl OssStore {
         let table = self.lock_table()?;
         let held = HeldLock { id: info.id.clone(), info: LockInfo { path: path.clone(), ..info.clone() } };
         let Some(found) = table.lock(&path).await? else {
-            return Err(StoreError::lost_to(self.bucket.location(&key), None));
+            return Err(StoreError::lock_loss(self.bucket.location(&key), None));
         };
         // Unreadable info equals no record of this run, so the lock counts as lost.
         let holder: LockInfo = serde_json::from_str(&found).unwrap_or_default();
         // The answer to an earlier attempt was lost.
         if holder != held.info {
             if holder != stored.info {
-                return Err(StoreError::lost_to(self.bucket.location(&key), Some(&holder)));
+                return Err(StoreError::lock_loss(self.bucket.location(&key), Some(&holder)));
             }
             table.replace_lock(&path, &found, &held.info).await?;
         }

@@ -120,7 +120,7 @@ fn crc8(begin: u8, bytes: &[u8]) -> u8 {
     })
 }
 
-/// The rest of a buffer.
+/// A reader of an encoded row, over the bytes that it has not consumed yet.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

@@ -268,7 +268,7 @@ impl Table {
         let text = serde_json::to_string(info).unwrap_or_default();
         match self.put(key, &[(INFO, &text)], RowCondition::of_column(INFO, stored), "write the lock").await? {
             Ok(()) => Ok(()),
-            Err(Refused) => Err(StoreError::lost_to(key.to_owned(), None)),
+            Err(Refused) => Err(StoreError::lock_loss(key.to_owned(), None)),
         }
     }
 

@@ -42,7 +42,7 @@ impl PostgresStore {
     async fn put_segment(&self, workspace: &str, segment: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
         let mut session = self.session.lock().await;
         let session = self.connected(&mut session, workspace).await?;
-        if let Some(problem) = &session.lost_lock {
+        if let Some(problem) = &session.lock_failure {
             return Err(problem.clone());
         }
         let Some(connection) = &session.connection else { return Err(self.closed()) };

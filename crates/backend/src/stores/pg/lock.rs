@@ -25,7 +25,7 @@ pub(super) struct AdvisoryLock {
 pub(super) enum LockMode {
     /// This one only, as with Terraform and OpenTofu.
     Alone,
-    /// Those of all shared runs.
+    /// The sessions of all shared runs.
     Shared,
 }
 

@@ -137,19 +137,19 @@ async fn exchange_file(
     tags: &[(String, String)],
 ) -> Result<String, StoreError> {
     let (file, location) = (target.file(), target.objects.location(target.key));
-    let Some(found) = target.objects.get(&file).await? else { return Err(StoreError::lost_to(location, None)) };
+    let Some(found) = target.objects.get(&file).await? else { return Err(StoreError::lock_loss(location, None)) };
     let holder: LockInfo = serde_json::from_slice(&found.bytes).unwrap_or_default();
     // The answer to an earlier attempt was lost.
     if holder == *info {
         return Ok(found.version);
     }
     if holder != *stored {
-        return Err(StoreError::lost_to(location, Some(&holder)));
+        return Err(StoreError::lock_loss(location, Some(&holder)));
     }
     let body = serde_json::to_vec(info).unwrap_or_default();
     match target.objects.put(&file, &body, tags, Condition::Matches(&found.version)).await? {
         Outcome::Done(etag) => Ok(etag),
-        Outcome::Refused => Err(StoreError::lost_to(location, None)),
+        Outcome::Refused => Err(StoreError::lock_loss(location, None)),
     }
 }
 
@@ -165,9 +165,9 @@ async fn exchange_item(
         return match file {
             LockFile::On => match table.put_lock(&key, info).await? {
                 PutLock::Done => Ok(()),
-                PutLock::Held(holder) => Err(StoreError::lost_to(location, holder.as_ref())),
+                PutLock::Held(holder) => Err(StoreError::lock_loss(location, holder.as_ref())),
             },
-            LockFile::Off => Err(StoreError::lost_to(location, None)),
+            LockFile::Off => Err(StoreError::lock_loss(location, None)),
         };
     };
     let holder: LockInfo = serde_json::from_str(&found).unwrap_or_default();
@@ -176,7 +176,7 @@ async fn exchange_item(
     }
     // With a lock file, an item of the former holder may be older than its file.
     if holder.id != stored.id || (file == LockFile::Off && holder != *stored) {
-        return Err(StoreError::lost_to(location, Some(&holder)));
+        return Err(StoreError::lock_loss(location, Some(&holder)));
     }
     table.replace_lock(&key, &found, info).await
 }

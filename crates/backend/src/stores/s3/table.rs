@@ -96,7 +96,7 @@ impl Table {
         });
         match self.call("PutItem", "write the lock", &body).await? {
             Ok(_) => Ok(()),
-            Err(Refused) => Err(StoreError::lost_to(key.to_owned(), None)),
+            Err(Refused) => Err(StoreError::lock_loss(key.to_owned(), None)),
         }
     }
 
