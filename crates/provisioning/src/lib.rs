@@ -21,7 +21,7 @@ pub use task::{InvalidConnection, Kind, Task, connection_schema};
 pub struct Failure {
     /// The summary of the error.
     pub summary: &'static str,
-    /// The sentences below the summary: the cause and the remedy.
+    /// The sentences below the summary.
     pub detail: String,
 }
 

@@ -42,6 +42,7 @@ impl KubernetesStore {
             self.label(&mut lease, workspace);
             lease["metadata"]["annotations"][INFO] = json!(serde_json::to_string(&info).unwrap_or_default());
             lease["spec"]["holderIdentity"] = json!(info.id);
+            // An update names the resource version that was read, so of two runs only one succeeds.
             let outcome = match is_new {
                 true => self.api.create(Resource::Leases, &lease).await?,
                 false => self.api.update(Resource::Leases, &lease).await?,
@@ -119,6 +120,7 @@ impl KubernetesStore {
 fn holder(lease: &Json) -> Option<LockInfo> {
     let id = lease["spec"]["holderIdentity"].as_str().filter(|id| !id.is_empty())?;
     let info = lease["metadata"]["annotations"][INFO].as_str().unwrap_or_default();
+    // The holder is known even if its info is unreadable: the ID alone releases the lock.
     let info: LockInfo = serde_json::from_str(info).unwrap_or_default();
     Some(LockInfo { id: id.to_owned(), ..info })
 }
