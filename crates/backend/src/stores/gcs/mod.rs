@@ -140,6 +140,7 @@ impl GcsStore {
 
     async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let name = self.lock_object(workspace);
+        // Only a generation can be a condition; 0 would mean that the object must not exist.
         let is_generation = id.parse::<i64>().is_ok_and(|generation| generation > 0);
         let outcome = if is_generation { self.bucket.delete(&name, Some(id)).await? } else { Outcome::Refused };
         let not_locked = || StoreError::NotLocked { location: self.bucket.location(&self.state(workspace)) };
