@@ -9,6 +9,7 @@ pub fn subschemas(schema: &Value) -> Vec<(String, &Value)> {
         match (key.as_str(), value) {
             ("properties" | "definitions" | "patternProperties", Value::Object(named)) => {
                 for (name, below) in named {
+                    // JSON pointers escape these characters, the tilde first (RFC 6901).
                     let name = name.replace('~', "~0").replace('/', "~1");
                     found.push((format!("/{key}/{name}"), below));
                 }

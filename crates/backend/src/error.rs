@@ -187,6 +187,7 @@ impl StoreError {
         };
         match advice.trim_end() {
             "" => cause,
+            // The lines about a lock begin with an empty line, which replaces the space.
             paragraph if paragraph.starts_with('\n') => format!("{cause}{paragraph}"),
             sentences => format!("{cause} {sentences}"),
         }
@@ -198,7 +199,7 @@ impl StoreError {
     }
 
     /// Returns the error about a lock that this run held and another one holds now, or nobody.
-    pub(crate) fn lost_to(location: String, holder: Option<&LockInfo>) -> Self {
+    pub(crate) fn lock_loss(location: String, holder: Option<&LockInfo>) -> Self {
         let reason = match holder {
             Some(holder) => format!(
                 "{} holds it now, since {} (operation {}, lock ID {})",

@@ -45,6 +45,7 @@ impl Environment {
 
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The variables may hold credentials.
         f.write_str("Environment")
     }
 }
@@ -79,6 +80,7 @@ impl Tokens {
 
 impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A source may hold credentials.
         f.write_str("Tokens")
     }
 }

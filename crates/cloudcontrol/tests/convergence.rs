@@ -137,7 +137,7 @@ fn cc_30_defaults_of_the_schema_are_planned() {
 }
 
 #[test]
-fn cc_30_a_default_is_not_planned_beside_a_configured_alternative() {
+fn cc_30_a_default_is_not_planned_if_an_alternative_is_configured() {
     let world = World::new();
     let config = json!({"global_cluster_identifier": "world", "source_db_cluster_identifier": "source"});
     let plan = world.plan("awscc_docdb_global_cluster", &config, None);

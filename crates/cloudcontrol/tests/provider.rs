@@ -106,7 +106,7 @@ fn cc_32_what_is_fixed_at_creation_needs_a_new_object() {
 }
 
 #[test]
-fn cc_33_write_only_values_come_from_prior_state_and_go_along_with_changes() {
+fn cc_33_write_only_values_come_from_prior_state_and_are_sent_with_changes() {
     let world = World::new();
     let first = json!({"name": "/x", "type": "String", "value": "1", "description": "d"});
     let object = world.applied("awscc_ssm_parameter", &first);
@@ -139,7 +139,7 @@ fn cc_36_order_and_form_are_no_differences() {
 }
 
 #[test]
-fn cc_41_drift_is_read_and_a_lost_object_is_gone() {
+fn cc_41_drift_is_read_and_a_deleted_object_is_gone() {
     let world = World::new();
     let config = json!({"queue_name": "q", "visibility_timeout": 60});
     let object = world.applied("awscc_sqs_queue", &config);

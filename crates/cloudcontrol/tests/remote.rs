@@ -87,7 +87,7 @@ fn cc_48_user_agent_has_the_products_of_block_and_environment() {
 }
 
 #[test]
-fn cc_49_throttling_errors_and_lost_connections_leave_one_object_each() {
+fn cc_49_throttling_errors_and_broken_connections_leave_one_object_each() {
     let faults = Faults { throttling: 0.2, server_errors: 0.05, drops: 0.05, seed: 7, ..Faults::default() };
     let store = store(Settings { faults, ..Settings::default() });
     let world = World::remote(store.clone(), &block(serve(store.clone()), &json!({})));

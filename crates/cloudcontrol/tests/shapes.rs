@@ -238,22 +238,22 @@ fn cc_32_each_changed_attribute_that_needs_a_new_object_is_named_once() {
         planned.requires_replace.iter().map(ToString::to_string).collect()
     };
     let part = |key: &str, size: &str| json!({"key": key, "size": size});
-    let thing = |name: &str, zone: &str, note: &str, parts: Json| json!({"name": name, "note": note, "place": {"zone": zone, "note": note}, "parts": parts});
+    let example = |name: &str, zone: &str, note: &str, parts: Json| json!({"name": name, "note": note, "place": {"zone": zone, "note": note}, "parts": parts});
     let parts = || json!([part("x", "1"), part("y", "2")]);
-    let mut prior = thing("a", "1", "n", parts());
+    let mut prior = example("a", "1", "n", parts());
     prior["id"] = json!("a");
     let prior = object(prior);
     let none: [&str; 0] = [];
-    assert_eq!(replaced(&prior, &object(thing("a", "1", "m", parts()))), none, "what may change changes in place");
-    assert_eq!(replaced(&prior, &object(thing("b", "1", "n", parts()))), [".name"]);
-    assert_eq!(replaced(&prior, &object(thing("a", "2", "n", parts()))), [".place.zone"]);
+    assert_eq!(replaced(&prior, &object(example("a", "1", "m", parts()))), none, "what may change changes in place");
+    assert_eq!(replaced(&prior, &object(example("b", "1", "n", parts()))), [".name"]);
+    assert_eq!(replaced(&prior, &object(example("a", "2", "n", parts()))), [".place.zone"]);
     assert_eq!(
-        replaced(&prior, &object(thing("a", "1", "m", json!([part("y", "2"), part("x", "1")])))),
+        replaced(&prior, &object(example("a", "1", "m", json!([part("y", "2"), part("x", "1")])))),
         none,
         "elements that only stand elsewhere are the same"
     );
     assert_eq!(
-        replaced(&prior, &object(thing("a", "1", "n", json!([part("x", "3"), part("y", "2")])))),
+        replaced(&prior, &object(example("a", "1", "n", json!([part("x", "3"), part("y", "2")])))),
         [".parts[0].size"]
     );
     assert_eq!(replaced(&prior, &object(json!({"note": "m", "parts": parts()}))), none, "nobody asks for another name");

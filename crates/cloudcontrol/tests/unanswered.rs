@@ -18,7 +18,7 @@ use groma_provider::{ApplyResponse, CallFate};
 use serde_json::json;
 use support::World;
 
-/// Which answers are lost on the way back.
+/// The answers that are dropped on the way back.
 #[derive(Default)]
 struct Network {
     loses_starts: AtomicBool,
@@ -42,14 +42,14 @@ struct Distant {
 impl Distant {
     fn started<'a>(&'a self, answer: Answer<'a, ProgressEvent>) -> Answer<'a, ProgressEvent> {
         self.network.started.fetch_add(1, Ordering::Relaxed);
-        lost_if(self.network.loses_starts.load(Ordering::Relaxed), answer)
+        dropped_if(self.network.loses_starts.load(Ordering::Relaxed), answer)
     }
 }
 
-fn lost_if<'a, T: Send + 'a>(is_lost: bool, answer: Answer<'a, T>) -> Answer<'a, T> {
+fn dropped_if<'a, T: Send + 'a>(is_dropped: bool, answer: Answer<'a, T>) -> Answer<'a, T> {
     Box::pin(async move {
         let answer = answer.await;
-        if is_lost { Err(ApiError::new(Fault::NetworkFailure, "connection reset")) } else { answer }
+        if is_dropped { Err(ApiError::new(Fault::NetworkFailure, "connection reset")) } else { answer }
     })
 }
 
@@ -75,7 +75,7 @@ impl CloudControl for Distant {
     }
 
     fn get_resource_request_status(&self, request_token: String) -> Answer<'_, ProgressEvent> {
-        lost_if(
+        dropped_if(
             self.network.loses_statuses.load(Ordering::Relaxed),
             self.service.get_resource_request_status(request_token),
         )
@@ -106,14 +106,14 @@ fn fate(response: &ApplyResponse) -> CallFate {
 }
 
 #[test]
-fn creation_without_an_answer_is_lost_and_its_token_finds_the_object() {
+fn creation_without_a_response_is_recovered_by_its_token() {
     let (world, network) = world();
     let config = json!({"cidr_block": "10.0.0.0/16"});
     let plan = world.plan("awscc_ec2_vpc", &config, None);
     network.lose(true, false);
-    let lost = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
-    assert_eq!(fate(&lost), CallFate::NoResponse, "{:?}", lost.diagnostics);
-    assert!(lost.new_state.as_ref().unwrap().is_null());
+    let unanswered = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
+    assert_eq!(fate(&unanswered), CallFate::NoResponse, "{:?}", unanswered.diagnostics);
+    assert!(unanswered.new_state.as_ref().unwrap().is_null());
     assert!(network.started.load(Ordering::Relaxed) > 1, "it was repeated");
     network.lose(false, false);
     let found = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
@@ -122,21 +122,21 @@ fn creation_without_an_answer_is_lost_and_its_token_finds_the_object() {
 }
 
 #[test]
-fn creation_whose_status_is_unknown_is_lost_unless_the_state_has_the_object() {
+fn creation_with_unknown_status_has_no_response_unless_the_state_has_the_object() {
     let (world, network) = world();
     let config = json!({"cidr_block": "10.0.0.0/16"});
     let plan = world.plan("awscc_ec2_vpc", &config, None);
     network.lose(false, true);
-    let lost = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
-    let is_recorded = !lost.new_state.as_ref().unwrap().is_null();
-    assert_eq!(fate(&lost), if is_recorded { CallFate::Answered } else { CallFate::NoResponse });
+    let unanswered = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
+    let is_recorded = !unanswered.new_state.as_ref().unwrap().is_null();
+    assert_eq!(fate(&unanswered), if is_recorded { CallFate::Answered } else { CallFate::NoResponse });
     network.lose(false, false);
     world.try_apply("awscc_ec2_vpc", &config, None, &plan);
     assert_eq!(world.store.objects(None).unwrap().len(), 1);
 }
 
 #[test]
-fn updates_and_deletions_without_an_answer_are_lost_and_refusals_are_not() {
+fn updates_and_deletions_without_a_response_are_unanswered_and_refusals_are_not() {
     let (world, network) = world();
     let bucket = |name: &str| json!({"bucket_name": "reports", "tags": [{"key": "name", "value": name}]});
     let object = world.apply("awscc_s3_bucket", &bucket("a"), None);

@@ -73,7 +73,7 @@ pub enum Deferral {
     /// Unknown values that prevent planning are errors.
     #[default]
     Refused,
-    /// Such changes are deferred to a later run (PL-29, PL-45).
+    /// Changes that cannot be planned yet are deferred to a later run (PL-29, PL-45).
     Allowed,
 }
 

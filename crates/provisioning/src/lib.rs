@@ -21,7 +21,7 @@ pub use task::{InvalidConnection, Kind, Task, connection_schema};
 pub struct Failure {
     /// The summary of the error.
     pub summary: &'static str,
-    /// The rest of the message.
+    /// The sentences below the summary.
     pub detail: String,
 }
 

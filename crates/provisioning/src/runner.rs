@@ -19,9 +19,9 @@ pub(super) struct Runner {
 /// How urgently programs are to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// They are interrupted, and may leave things in order.
+    /// Programs are interrupted, and may clean up.
     Interrupt,
-    /// They are killed.
+    /// Programs are killed.
     Kill,
 }
 

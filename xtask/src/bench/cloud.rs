@@ -25,6 +25,7 @@ const PARALLELISM: f64 = 10.0;
 pub fn lines(groma: &Path) -> Result<Vec<String>, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let folder = folder.path();
+    // Schemas need no requests, so nothing has to listen at this address.
     configure(folder, "127.0.0.1:1", 0)?;
     let schemas = measure(groma, &["providers", "schema", "-json"], folder)?;
 

@@ -29,6 +29,7 @@ pub fn lines(groma: &Path, runs: usize) -> Result<Vec<String>, String> {
     for (name, arguments) in
         [("state pull", &["state", "pull"][..]), ("state rm", &["state", "rm", "-no-color", "terraform_data.big[0]"])]
     {
+        // The least cost is that of the run that other programs have disturbed least.
         let mut cost = once(groma, &state, arguments)?;
         for _ in 1..runs {
             cost = cost.min(once(groma, &state, arguments)?);
@@ -48,6 +49,7 @@ pub fn lines(groma: &Path, runs: usize) -> Result<Vec<String>, String> {
 fn once(groma: &Path, state: &[u8], arguments: &[&str]) -> Result<Cost, String> {
     let failed = |error: std::io::Error| format!("cannot serve a state: {error}");
     let folder = tempfile::tempdir().map_err(failed)?;
+    // A server for each run, because a write changes the state.
     let port = serve(state.to_vec()).map_err(failed)?;
     let configuration =
         format!("terraform {{\n  backend \"http\" {{\n    address = \"http://127.0.0.1:{port}/\"\n  }}\n}}\n");

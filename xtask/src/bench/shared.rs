@@ -68,6 +68,7 @@ fn elapsed(groma: &Path, folder: &Path, blocks: std::ops::Range<usize>) -> Resul
             .spawn()
             .map_err(|error| format!("cannot start a run: {error}"))
     };
+    // All runs are started before the first one is waited for.
     let runs = blocks.map(start).collect::<Result<Vec<Child>, String>>()?;
     for run in runs {
         let output = run.wait_with_output().map_err(|error| format!("cannot wait for a run: {error}"))?;

@@ -196,6 +196,7 @@ impl RemoteBackend {
     pub fn read_async(&self, workspace: &str) -> StoreFuture<'static, Option<Snapshot>> {
         let (store, name) = (self.store.clone(), workspace.to_owned());
         let service = self.location(workspace);
+        // The client is bound to this runtime, whichever one polls the future.
         let task = self.runtime.handle().spawn(async move { store.read(&name).await });
         Box::pin(async move {
             task.await

@@ -63,8 +63,10 @@ impl RemoteBackend {
         let mut pauses = lock_pauses();
         let mut notice = SlowNotice { waiting, is_given: false };
         loop {
+            // Created for each attempt, because its time and its deadline begin with the attempt.
             let mut info = new_lock(request);
             let taken = self.clock().now();
+            // A deadline promises renewals, which need a store that can replace a lock.
             if self.store().leases().is_some() {
                 info.deadline = keeper::deadline(taken);
             }
@@ -186,7 +188,7 @@ impl Drop for LockGuard {
         let Some(keeper) = self.keeper.take() else { return };
         let released = keeper.end().and_then(|held| self.release(&held));
         // A lost lock was reported by what failed for it, and there is nothing to release.
-        if let Err(problem) = released.or_else(|problem| if keeper.is_lost() { Ok(()) } else { Err(problem) }) {
+        if let Err(problem) = released.or_else(|problem| if keeper.is_taken_over() { Ok(()) } else { Err(problem) }) {
             (self.report)(&problem, &keeper.held());
         }
     }

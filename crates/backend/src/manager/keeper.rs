@@ -67,9 +67,11 @@ impl Keeper {
 
     /// Renews the lock in the background, if it has a deadline.
     pub fn keep(self: &Arc<Self>) {
+        // Without background threads, the caller renews the lock.
         if !self.has_deadline() || self.backend.replicating() == Replicating::Caller {
             return;
         }
+        // A weak reference, so that the task does not keep the lock of a run that has ended.
         let keeper = Arc::downgrade(self);
         let task = self.backend.spawn(async move {
             loop {
@@ -104,6 +106,7 @@ impl Keeper {
     /// # Errors
     /// The lock is lost, or the store cannot be asked.
     pub fn check(&self) -> Result<HeldLock, StoreError> {
+        // The guard ends before the renewal, which takes it again.
         let (loss, renewed) = {
             let kept = self.kept();
             (kept.loss.clone(), kept.renewed)
@@ -111,7 +114,9 @@ impl Keeper {
         if let Some(problem) = loss {
             return Err(problem);
         }
+        // A clock that was set back says nothing about the age, so the lock is renewed.
         let age = self.backend.clock().now().duration_since(renewed).unwrap_or(LEASE);
+        // Up to two intervals the renewal in the background is on time, and a write needs no request for the lock.
         if age >= 2 * RENEWAL && self.has_deadline() {
             self.confirm(age)?;
         }
@@ -141,6 +146,7 @@ impl Keeper {
     /// Replaces the deadline by a later one.
     pub async fn renew(&self) -> Result<(), StoreError> {
         let Some(leases) = self.backend.store().leases() else { return Ok(()) };
+        // The time before the request: a slow answer must not make the lock seem younger than its deadline.
         let (held, now) = (self.held(), self.backend.clock().now());
         let info = LockInfo { deadline: deadline(now), ..held.info.clone() };
         match leases.replace_lock(&self.workspace, &held, &info).await {
@@ -160,6 +166,7 @@ impl Keeper {
     }
 
     fn lose(&self, problem: &StoreError) {
+        // The notice is called without the guard, because it may ask for the lock.
         let notify = {
             let mut kept = self.kept();
             kept.loss.get_or_insert_with(|| problem.clone());
@@ -180,7 +187,7 @@ impl Keeper {
     }
 
     /// Whether another run has taken the lock.
-    pub fn is_lost(&self) -> bool {
+    pub fn is_taken_over(&self) -> bool {
         self.kept().loss.is_some()
     }
 

@@ -51,6 +51,7 @@ impl StoredObject {
         let mut pauses = request_pauses();
         let store = self.backend.store();
         loop {
+            // Checked before each attempt: another run may have taken the lock during the pause.
             let lock = self.lock.as_ref().map(|keeper| keeper.check()).transpose()?;
             let write = Write { bytes, expected: expected.clone(), lock: lock.as_ref(), journals };
             let problem = match self.backend.block_on(store.write(&self.workspace, write)) {
@@ -62,6 +63,7 @@ impl StoredObject {
             match self.backend.read(&self.workspace) {
                 Ok(Some(found)) if found.bytes == *bytes => return Ok(found.version),
                 Ok(_) | Err(StoreError::Network { .. } | StoreError::Service { .. }) => {}
+                // The failed write is the cause; the failure of the read would only hide it.
                 Err(_) => return Err(problem),
             }
         }

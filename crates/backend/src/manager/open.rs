@@ -28,6 +28,7 @@ const PERSIST_INTERVALS: PersistIntervals =
 pub fn persist_intervals(environment: &Environment) -> PersistIntervals {
     let set = environment.get("TF_STATE_PERSIST_INTERVAL").and_then(|text| text.trim().parse().ok());
     set.map_or(PERSIST_INTERVALS, |seconds: u64| {
+        // Zero would write the state without a pause.
         let interval = Duration::from_secs(seconds.max(1));
         PersistIntervals { with_journal: interval, without_journal: interval }
     })
@@ -127,6 +128,7 @@ impl RemoteBackend {
             paths,
             terraform_version: options.terraform_version.to_owned(),
             access,
+            // Simulations decide themselves when the state is written.
             persist_intervals: Some(options.persist_intervals)
                 .filter(|_| self.replicating() == Replicating::Background),
             replicating: self.replicating(),
@@ -146,6 +148,7 @@ impl RemoteBackend {
                 Some(journals) if journals.has_no_journals(workspace, &Version(String::new())).is_some() => {
                     read_unless_closed(store, journals, workspace).await
                 }
+                // Neither answer depends on the other, so a plan waits only for the slower one.
                 Some(journals) => {
                     let listed = journals.segments(workspace).await;
                     (store.read(workspace).await, Some(listed))
@@ -213,6 +216,7 @@ impl RemoteHandle {
     /// The journal cannot be written.
     pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
         let journal = self.state.begin_run(state)?;
+        // A lost lock stops the journal, and with it every further provider call.
         if let Some(keeper) = self.lock.as_ref().and_then(LockGuard::keeper) {
             let stopped = journal.clone();
             keeper.on_loss(move |problem| stopped.stop(state_error(problem)));
@@ -278,6 +282,7 @@ impl RemoteHandle {
     /// The store fails.
     pub fn delete(self, backend: &RemoteBackend, workspace: &str) -> Result<(), StoreError> {
         let Self { state, lock } = self;
+        // Dropped first, so that nothing writes the state after its deletion.
         drop(state);
         backend.delete_workspace(workspace, lock.as_ref().and_then(LockGuard::held).as_ref())
     }

@@ -95,6 +95,7 @@ impl RemoteShared {
     ) -> Result<Version, StoreError> {
         let is_repeated = Cell::new(false);
         self.repeated(|| match write() {
+            // Only after another attempt can the conflicting version be this run's own.
             Err(problem @ StoreError::Conflict { .. }) if is_repeated.get() => match read()? {
                 Some(found) if found.bytes == bytes => Ok(found.version),
                 _ => Err(problem),
@@ -117,6 +118,7 @@ impl RemoteShared {
     fn put_state(&self, bytes: &Bytes, expected: &str) -> Result<Version, StoreError> {
         let held = self.held();
         let store = self.backend.store();
+        // Other runs may still have journals in the store, so the write never notes that all are closed.
         let write =
             || {
                 let expected = Expected::Version(Version(expected.to_owned()));
@@ -175,6 +177,7 @@ impl RemoteShared {
 
     fn pause(&self) {
         let clock = self.backend.clock();
+        // Random, because runs that have met once would meet again after equal pauses.
         clock.sleep(Duration::from_millis(20 + clock.random() % 256));
     }
 
@@ -191,6 +194,7 @@ impl RemoteShared {
                 left => left.map_err(failed),
             };
         }
+        // Other runs hold the same lock; the last of them releases it.
         if !is_last()? {
             return Ok(());
         }
@@ -210,6 +214,7 @@ impl RemoteShared {
                 released => return released.map_err(failed),
             }
         }
+        // Runs that renew it all the time also release it; otherwise its deadline ends it.
         Ok(())
     }
 }
@@ -257,6 +262,7 @@ impl SharedObject for RemoteShared {
     fn write_document(&self, bytes: &Bytes, expected: Option<&str>) -> Result<(), StateError> {
         let expected = expected.map_or(Expected::Absent, |version| Expected::Version(Version(version.to_owned())));
         let write = || {
+            // The lock does not cover the document: its version alone decides.
             let write = Write { bytes, expected: expected.clone(), lock: None, journals: JournalsAfter::Open };
             self.backend.block_on(self.sharing()?.write_sharing(&self.workspace, write))
         };
@@ -277,6 +283,7 @@ impl SharedObject for RemoteShared {
     }
 
     fn journals(&self) -> Option<Arc<dyn SegmentStore>> {
+        // No keeper: shared runs check their claims, not a lock of their own.
         Some(Arc::new(Segments::new(&self.backend, &self.workspace, None, None)?))
     }
 

@@ -25,13 +25,13 @@ struct Stored {
     writes: u64,
     lock: Option<LockInfo>,
     /// How many writes are done without an answer.
-    lost_writes: usize,
+    unanswered_writes: usize,
     /// How many releases are done without an answer.
-    lost_unlocks: usize,
+    unanswered_unlocks: usize,
     attempts: usize,
 }
 
-fn lost<T>() -> Result<T, StoreError> {
+fn no_response<T>() -> Result<T, StoreError> {
     Err(StoreError::Network { service: "flaky".to_owned(), reason: "the connection broke".to_owned() })
 }
 
@@ -68,9 +68,9 @@ impl StateStore for Flaky {
         }
         stored.bytes = Some(write.bytes.to_vec());
         stored.writes += 1;
-        if stored.lost_writes > 0 {
-            stored.lost_writes -= 1;
-            return ready(lost());
+        if stored.unanswered_writes > 0 {
+            stored.unanswered_writes -= 1;
+            return ready(no_response());
         }
         ready(Ok(Version(stored.writes.to_string())))
     }
@@ -93,9 +93,9 @@ impl StateStore for Flaky {
         let mut stored = self.0.lock().unwrap();
         match stored.lock.take() {
             None => ready(Err(StoreError::NotLocked { location: "flaky".to_owned() })),
-            Some(holder) if holder.id == id && stored.lost_unlocks > 0 => {
-                stored.lost_unlocks -= 1;
-                ready(lost())
+            Some(holder) if holder.id == id && stored.unanswered_unlocks > 0 => {
+                stored.unanswered_unlocks -= 1;
+                ready(no_response())
             }
             Some(holder) if holder.id == id => ready(Ok(())),
             Some(holder) => {
@@ -141,9 +141,9 @@ fn reports() -> (ReleaseReport, Arc<Mutex<Vec<StoreError>>>) {
 }
 
 #[test]
-fn write_whose_answer_was_lost_is_recognized_as_done() {
+fn write_whose_response_never_arrives_is_recognized_as_done() {
     let store = Arc::<Flaky>::default();
-    store.0.lock().unwrap().lost_writes = 1;
+    store.0.lock().unwrap().unanswered_writes = 1;
     let object = StoredObject::new(backend(&store), "default", None, None);
     object.write(&Bytes::from_static(b"one"), JournalsAfter::Open).unwrap();
     object.write(&Bytes::from_static(b"two"), JournalsAfter::Open).unwrap();
@@ -187,7 +187,7 @@ fn release_is_repeated_and_its_failure_reported() {
     let backend = backend(&store);
     let far = Until(Instant::now() + Duration::from_secs(60));
     let (report, seen) = reports();
-    store.0.lock().unwrap().lost_unlocks = 1;
+    store.0.lock().unwrap().unanswered_unlocks = 1;
     drop(backend.lock("default", &request(Duration::ZERO), &far, report.clone()).unwrap());
     assert!(seen.lock().unwrap().is_empty(), "the lost answer is no failure");
     let guard = backend.lock("default", &request(Duration::ZERO), &far, report).unwrap();

@@ -7,6 +7,7 @@ use super::argument::{Argument, ArgumentKind, BackendSchema, Product};
 /// Returns the hash by which `product` recognizes an unchanged block of type `kind`: the CRC-32 of its type and its
 /// arguments, which `config` holds as [`BackendSchema::conform`] returns them.
 pub fn record_hash(kind: &str, schema: &BackendSchema, config: &Value, product: Product) -> u32 {
+    // Terraform hashes a value of go-cty, whose hash is the CRC-32 of this text form.
     let mut text = String::from("<");
     quote(kind, &mut text);
     text.push(';');
@@ -17,6 +18,7 @@ pub fn record_hash(kind: &str, schema: &BackendSchema, config: &Value, product: 
 
 fn object(arguments: &[Argument], value: &Value, product: Product, text: &mut String) {
     text.push('<');
+    // Each product hashes its own schema: an argument of the other one must not add a null.
     for argument in arguments.iter().filter(|argument| argument.is_in(product)) {
         let value = value.attribute(argument.name).unwrap_or(Value::NULL);
         match &argument.kind {

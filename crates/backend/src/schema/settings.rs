@@ -80,6 +80,7 @@ fn entry(
         (ArgumentKind::Object(attributes), _)
             if attributes.iter().any(|one| environment.first(one.environment).is_some()) =>
         {
+            // Problems are dropped: without an object in the configuration, none of its attributes is required.
             vec![resolve(attributes, &Value::NULL, &path, environment, &mut Vec::new())]
         }
         _ => Vec::new(),
@@ -131,6 +132,7 @@ fn from_text(text: &str, ty: &Type) -> Option<Value> {
 impl Settings {
     fn entry(&self, name: &str) -> Option<&Entry> {
         let found = self.entries.iter().find(|entry| entry.name == name);
+        // A wrong name is a defect of the store, which its tests find; a release build treats it as unset.
         debug_assert!(found.is_some(), "the schema has no argument {name}");
         found
     }

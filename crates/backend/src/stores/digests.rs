@@ -95,6 +95,7 @@ pub(super) async fn read_checked(state: &impl DigestedState) -> Result<Option<Ob
         if recorded.md5 == md5(&object.bytes) {
             return Ok(found);
         }
+        // The lock excludes a writer between its two writes, and the writer of an old object has ended.
         let is_final = state.is_locked_here() || object.age.is_some_and(|age| age > WRITE_TIME);
         if !is_final && let Some(pause) = pauses.next() {
             tokio::time::sleep(pause).await;
@@ -128,12 +129,14 @@ async fn replace_outlived(state: &impl DigestedState, object: &Object, recorded:
             ),
         ));
     }
+    // An incomplete upload is no newer state, so its digest is not adopted.
     if !object.bytes.is_empty() && serde_json::from_slice::<serde::de::IgnoredAny>(&object.bytes).is_err() {
         return Err(unexpected(
             format!("it is not a complete JSON document, and its digest is {computed} instead of {}", recorded.md5),
             "Restore an earlier version of the object, if the bucket has versions.".to_owned(),
         ));
     }
+    // Without the lock, another run may be about to record the digest itself.
     if state.is_locked_here() {
         let new = Digest { md5: computed, written: object.modified.and_then(|time| time.format(&Rfc3339).ok()) };
         state.replace(recorded, &new).await?;
@@ -153,6 +156,7 @@ fn is_older(object: &Object, recorded: &Digest) -> bool {
     let written = recorded.written.as_deref().and_then(|time| OffsetDateTime::parse(time, &Rfc3339).ok());
     match (object.modified, written) {
         (Some(modified), Some(written)) => modified + SKEW < written,
+        // Terraform and OpenTofu record no time, so their digests say nothing about the order.
         _ => false,
     }
 }

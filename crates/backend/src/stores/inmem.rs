@@ -177,7 +177,7 @@ impl LeaseStore for InMemory {
         let mut workspaces = workspaces();
         let lock = &mut workspaces.entry(workspace.to_owned()).or_default().lock;
         if lock.as_ref() != Some(&stored.info) {
-            return ready(Err(StoreError::lost_to(self.location(workspace), lock.as_ref())));
+            return ready(Err(StoreError::lock_loss(self.location(workspace), lock.as_ref())));
         }
         *lock = Some(info.clone());
         ready(Ok(HeldLock { id: info.id.clone(), info: info.clone() }))

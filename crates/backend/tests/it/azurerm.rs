@@ -184,7 +184,7 @@ fn run_that_is_killed_while_it_locks_leaves_a_lease_that_ends() {
 }
 
 #[test]
-fn writes_whose_answers_were_lost_are_recognized_and_lost_leases_reported() {
+fn writes_whose_responses_never_arrive_are_recognized_and_ended_leases_reported() {
     let Some(port) = server() else { return };
     make_container(port, "lost");
     let proxy = Proxy::start(port);

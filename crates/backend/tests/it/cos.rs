@@ -18,7 +18,7 @@ struct Shared {
     created: BTreeSet<String>,
     /// The answer to all requests for objects, if there is one.
     refusal: Option<(u16, &'static str)>,
-    lost: usize,
+    dropped_responses: usize,
 }
 
 #[derive(Clone)]
@@ -34,8 +34,8 @@ impl Double {
         let port = serve(move |request| {
             let mut shared = served.lock().unwrap();
             let answer = shared.answer(&request);
-            if request.method == "PUT" && shared.lost > 0 {
-                shared.lost -= 1;
+            if request.method == "PUT" && shared.dropped_responses > 0 {
+                shared.dropped_responses -= 1;
                 return None;
             }
             Some(answer)
@@ -187,12 +187,12 @@ fn lock_waits_for_the_mutex_of_another_run() {
 }
 
 #[test]
-fn lost_answers_damaged_objects_and_refusals_are_recognized() {
+fn dropped_responses_damaged_objects_and_refusals_are_recognized() {
     let double = Double::start();
     let store = double.open(&[]).unwrap();
-    double.shared().lost = 1;
+    double.shared().dropped_responses = 1;
     let held = store.lock("default").unwrap();
-    double.shared().lost = 1;
+    double.shared().dropped_responses = 1;
     store.write("default", b"{}", Expected::Absent, Some(&held)).unwrap();
     store.unlock("default", &held.id).unwrap();
     double.shared().objects.get_mut("team/terraform.tfstate").unwrap().0 = b"{".to_vec();

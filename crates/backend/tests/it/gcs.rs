@@ -105,7 +105,7 @@ fn lock_of_another_generation_is_not_released() {
 }
 
 #[test]
-fn writes_and_locks_whose_answers_were_lost_are_recognized() {
+fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
     let Some(port) = server() else { return };
     make_bucket(port, "lost");
     let proxy = Proxy::start(port);

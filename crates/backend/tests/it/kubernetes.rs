@@ -114,14 +114,14 @@ fn secret_with_an_unsplit_large_state_is_read() {
 }
 
 #[test]
-fn writes_and_locks_whose_answers_were_lost_are_recognized() {
+fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
     let server = KubernetesServer::start();
     let store = open(&server, &[]).unwrap();
-    server.shared().lost = 1;
+    server.shared().dropped_responses = 1;
     let held = store.lock("default").unwrap();
-    server.shared().lost = 1;
+    server.shared().dropped_responses = 1;
     let one = store.write("default", b"{\"n\":1}", Expected::Absent, Some(&held)).unwrap();
-    server.shared().lost = 1;
+    server.shared().dropped_responses = 1;
     let two = store.write("default", b"{\"n\":2}", Expected::Version(one), Some(&held)).unwrap();
     assert_eq!(store.read("default").unwrap().unwrap().version, two);
     store.unlock("default", &held.id).unwrap();
@@ -143,9 +143,9 @@ fn missing_rights_and_namespaces_are_named_with_advice() {
     denied("create", &|| store.lock("default").unwrap_err(), "create leases");
     denied("list", &|| store.workspaces().unwrap_err(), "list secrets");
     server.shared().forbidden = None;
-    let elsewhere = open(&server, &[("namespace", Value::string("none"))]).unwrap();
-    assert_eq!(elsewhere.read("default").unwrap(), None);
-    let problem = elsewhere.lock("default").unwrap_err();
+    let other_namespace = open(&server, &[("namespace", Value::string("none"))]).unwrap();
+    assert_eq!(other_namespace.read("default").unwrap(), None);
+    let problem = other_namespace.lock("default").unwrap_err();
     assert!(matches!(&problem, StoreError::NotFound { what, .. } if what.contains("\"none\"")), "{problem:?}");
     server.shared().tokens = vec!["other".to_owned()];
     assert!(matches!(store.read("default"), Err(StoreError::Unauthenticated { .. })));

@@ -20,7 +20,7 @@ pub struct Shared {
     /// The verb that is forbidden.
     pub forbidden: Option<&'static str>,
     /// How many answers to writes are lost.
-    pub lost: usize,
+    pub dropped_responses: usize,
     version: u64,
 }
 
@@ -37,8 +37,8 @@ impl KubernetesServer {
         let port = serve(move |request| {
             let mut shared = served.lock().unwrap();
             let (status, body) = shared.answer(&request);
-            if request.method != "GET" && shared.lost > 0 {
-                shared.lost -= 1;
+            if request.method != "GET" && shared.dropped_responses > 0 {
+                shared.dropped_responses -= 1;
                 return None;
             }
             Some(response(status, &body.to_string()))

@@ -24,7 +24,7 @@ struct Shared {
     /// The answer to everything, if there is one.
     refusal: Option<(u16, &'static str)>,
     /// How many answers to writes are lost.
-    lost: usize,
+    dropped_responses: usize,
 }
 
 #[derive(Clone)]
@@ -44,8 +44,8 @@ impl Double {
         let port = serve(move |request| {
             let mut shared = served.lock().unwrap();
             let answer = shared.answer(&request);
-            if request.method == "PUT" && shared.lost > 0 {
-                shared.lost -= 1;
+            if request.method == "PUT" && shared.dropped_responses > 0 {
+                shared.dropped_responses -= 1;
                 return None;
             }
             Some(answer)
@@ -179,12 +179,12 @@ fn states_and_locks_keep_the_contract() {
 }
 
 #[test]
-fn writes_and_locks_whose_answers_were_lost_are_recognized() {
+fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
     let double = Double::start();
     let store = double.open(&[]).unwrap();
-    double.shared().lost = 1;
+    double.shared().dropped_responses = 1;
     let held = store.lock("default").unwrap();
-    double.shared().lost = 1;
+    double.shared().dropped_responses = 1;
     let version = store.write("default", b"{}", Expected::Absent, Some(&held)).unwrap();
     assert_eq!(store.read("default").unwrap().unwrap().version, version);
     store.unlock("default", &held.id).unwrap();

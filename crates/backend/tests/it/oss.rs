@@ -88,14 +88,14 @@ fn outlived_digest_is_replaced_and_newer_one_refused() {
 }
 
 #[test]
-fn lost_answers_are_recognized() {
+fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
     let server = OssServer::start();
     let store = open(&server, &[]).unwrap();
-    server.shared().lost = 1;
+    server.shared().dropped_responses = 1;
     let held = store.lock("default").unwrap();
-    server.shared().lost = 1;
+    server.shared().dropped_responses = 1;
     store.write("default", b"{}", Expected::Absent, Some(&held)).unwrap();
-    server.shared().lost = 1;
+    server.shared().dropped_responses = 1;
     store.unlock("default", &held.id).unwrap();
     assert!(!server.shared().rows.contains_key("states/team/terraform.tfstate"));
 }
@@ -110,10 +110,10 @@ fn refusals_are_reported_with_advice() {
     };
     assert!(matches!(refused(404, "NoSuchBucket", ""), StoreError::NotFound { .. }));
     assert!(matches!(refused(403, "InvalidAccessKeyId", ""), StoreError::Unauthenticated { .. }));
-    let elsewhere = refused(403, "AccessDenied", "<Endpoint>oss-cn-beijing.aliyuncs.com</Endpoint>");
+    let other_region = refused(403, "AccessDenied", "<Endpoint>oss-cn-beijing.aliyuncs.com</Endpoint>");
     let is_named =
-        matches!(&elsewhere, StoreError::InvalidArgument { reason, .. } if reason.contains("oss-cn-beijing"));
-    assert!(is_named, "{elsewhere:?}");
+        matches!(&other_region, StoreError::InvalidArgument { reason, .. } if reason.contains("oss-cn-beijing"));
+    assert!(is_named, "{other_region:?}");
     server.shared().refusal = Some((403, "AccessDenied", ""));
     for (attempt, expected) in [
         (store.read("default").unwrap_err(), "oss:GetObject"),

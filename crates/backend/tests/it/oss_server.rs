@@ -22,7 +22,7 @@ pub struct Shared {
     /// The answer to all requests for rows, if there is one.
     pub table_refusal: Option<(u16, &'static str)>,
     /// How many answers to writes are lost.
-    pub lost: usize,
+    pub dropped_responses: usize,
     /// The headers of the last written object.
     pub written: String,
     /// The requests so far, without their queries.
@@ -46,8 +46,8 @@ impl OssServer {
             let is_write = request.method == "PUT" || path.ends_with("Row") && !path.ends_with("GetRow");
             let answer =
                 if request.header("x-ots-date").is_some() { shared.table(&request) } else { shared.storage(&request) };
-            if is_write && shared.lost > 0 {
-                shared.lost -= 1;
+            if is_write && shared.dropped_responses > 0 {
+                shared.dropped_responses -= 1;
                 return None;
             }
             Some(answer)

@@ -30,7 +30,7 @@ struct Service {
     /// How many requests to unlock are refused, as after an upload.
     pending: usize,
     /// How many answers to created versions are lost.
-    lost: usize,
+    dropped_responses: usize,
 }
 
 #[derive(Clone)]
@@ -46,8 +46,8 @@ impl Double {
         let port = serve(move |request| {
             let mut service = shared.lock().unwrap();
             let (status, body) = service.answer(&request);
-            if request.target.contains("/upload/") && service.lost > 0 {
-                service.lost -= 1;
+            if request.target.contains("/upload/") && service.dropped_responses > 0 {
+                service.dropped_responses -= 1;
                 return None;
             }
             Some(response(status, &body))
@@ -225,7 +225,7 @@ fn one_workspace_keeps_states_and_locks() {
     let one = store.write("default", &state(1), Expected::Absent, Some(&held)).unwrap();
     let found = store.read("default").unwrap().unwrap();
     assert_eq!((found.bytes, &found.version), (state(1), &one));
-    double.service().lost = 1;
+    double.service().dropped_responses = 1;
     let two = store.write("default", &state(2), Expected::Version(one.clone()), Some(&held)).unwrap();
     let stale = store.write("default", &state(3), Expected::Version(one), Some(&held));
     assert!(matches!(stale, Err(StoreError::Conflict { found: Some(version), .. }) if version == two));
@@ -301,8 +301,8 @@ fn cloud_block_names_one_workspace() {
     assert_eq!(store.workspaces().unwrap(), ["net"]);
     assert_eq!(double.service().workspaces["net"].project.as_deref(), Some("prj-1"));
     // Workspaces that exist stay in their project.
-    let elsewhere = double.cloud([("name", Value::string("net")), ("project", Value::string("absent"))]);
-    assert_eq!(elsewhere.read("net").unwrap().unwrap().bytes, state(1));
+    let other_project = double.cloud([("name", Value::string("net")), ("project", Value::string("absent"))]);
+    assert_eq!(other_project.read("net").unwrap().unwrap().bytes, state(1));
     let unknown = double.cloud([("name", Value::string("new")), ("project", Value::string("absent"))]);
     let problem = unknown.lock("new").unwrap_err();
     assert!(problem.to_string().contains("the project \"absent\""), "{problem}");

@@ -26,7 +26,7 @@ fn faulty(bucket: &str, more: &[(&'static str, Value)]) -> Option<Faulty> {
 }
 
 #[test]
-fn writes_and_locks_whose_answers_were_lost_are_recognized() {
+fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
     let table = ("dynamodb_table", Value::string("lost"));
     let Some(Faulty { moto, proxy, store }) = faulty("lost", &[("use_lockfile", Value::bool(true)), table]) else {
         return;
@@ -42,10 +42,10 @@ fn writes_and_locks_whose_answers_were_lost_are_recognized() {
     // The manager repeats a release that failed, and then a missing lock is the expected result.
     assert!(matches!(store.unlock("default", &held.id), Err(StoreError::Network { .. })));
     assert!(matches!(store.unlock("default", &held.id), Ok(()) | Err(StoreError::NotLocked { .. })));
-    let mut lost = false;
+    let mut is_dropped = false;
     proxy.break_if(move |request| {
-        let is_put = request.headers.contains("DynamoDB_20120810.PutItem") && !lost;
-        lost |= is_put;
+        let is_put = request.headers.contains("DynamoDB_20120810.PutItem") && !is_dropped;
+        is_dropped |= is_put;
         is_put.then_some(Fault::LostAnswer)
     });
     let held = store.lock("default").unwrap();

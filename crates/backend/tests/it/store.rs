@@ -181,8 +181,8 @@ pub fn exchanges_locks(store: &Store, workspace: &str) {
     let mut taken = race(6, |_| replace(&seen, &at(info(), "2026-01-01T01:00:00Z"))).into_iter().filter_map(Result::ok);
     let (winner, other) = (taken.next().expect("nobody takes the lock over"), taken.next());
     assert_eq!(other, None, "two runs take the lock over");
-    let lost = replace(&renewed, &at(renewed.info.clone(), "2026-01-01T00:03:00Z"));
-    let Err(StoreError::LockLost { reason, .. }) = lost else { panic!("{lost:?}") };
+    let taken_over = replace(&renewed, &at(renewed.info.clone(), "2026-01-01T00:03:00Z"));
+    let Err(StoreError::LockLost { reason, .. }) = taken_over else { panic!("{taken_over:?}") };
     // Stores whose condition was refused at the last moment cannot name the holder.
     assert!(reason.contains("tester@here") || reason.contains("released"), "{reason}");
     store.unlock(workspace, &winner.id).unwrap();

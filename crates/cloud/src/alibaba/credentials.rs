@@ -143,6 +143,7 @@ impl AlibabaInner {
     }
 
     async fn keys(&self) -> Result<Keys, TokenError> {
+        // The lock is held during the requests, so that parallel callers do not renew the keys twice.
         let mut kept = self.kept.lock().await;
         let is_fresh = |keys: &&Keys| keys.expires.is_none_or(|expires| expires > SystemTime::now() + RENEW_BEFORE);
         if let Some(keys) = kept.as_ref().filter(is_fresh) {
@@ -183,6 +184,7 @@ impl AlibabaInner {
         let failed =
             |error: TokenError| error.context(format!("cannot read the keys of the role {role} of this machine"));
         let url = format!("{METADATA}/meta-data/ram/security-credentials/{}", url_encoded(role));
+        // On machines of others, nothing answers at this address, so the request is not repeated.
         let mut request = ApiRequest::get(url).with_attempts(1);
         let token = ApiRequest::new(Method::PUT, format!("{METADATA}/api/token"))
             .with_header("x-aliyun-ecs-metadata-token-ttl-seconds", "300")
@@ -230,6 +232,7 @@ impl AlibabaInner {
 
 fn temporary(document: &Json) -> Result<Keys, TokenError> {
     let expires = document["Expiration"].as_str();
+    // Keys without a readable time of expiry are used until the end of the run.
     let expires = expires.and_then(|text| DateTime::from_str(text, Format::DateTime).ok());
     Ok(Keys {
         id: string(document, "AccessKeyId")?,

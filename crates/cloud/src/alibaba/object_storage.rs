@@ -42,6 +42,7 @@ fn authorization(request: &ApiRequest, keys: &Keys, resource: &str) -> String {
         let mut headers = request.headers.iter();
         headers.find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
     };
+    // Of the headers, the signature covers these and the four below, these sorted by name.
     let mut own: Vec<String> = request
         .headers
         .iter()

@@ -62,6 +62,7 @@ impl RpcRequest {
 
 /// Returns the query with its signature.
 fn signed_query(mut pairs: Vec<(&str, &str)>, key: &str) -> String {
+    // The service sorts the parameters, too, before it checks the signature.
     pairs.sort_unstable();
     let pairs = pairs.iter().map(|(name, value)| format!("{}={}", url_encoded(name), url_encoded(value)));
     let query = pairs.collect::<Vec<_>>().join("&");

@@ -50,6 +50,7 @@ fn headers(keys: &Keys, instance: &str, operation: &str, body: &[u8], now: &str)
         ("x-ots-instancename", instance.to_owned()),
     ];
     headers.extend(keys.token.as_ref().map(|token| ("x-ots-ststoken", token.reveal().to_owned())));
+    // The signature needs the headers sorted by name, the order in which they were added.
     let lines: String = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
     let signature = signature(keys.key.reveal(), &format!("/{operation}\nPOST\n\n{lines}"));
     headers.push(("x-ots-signature", signature));

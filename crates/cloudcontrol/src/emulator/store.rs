@@ -115,10 +115,12 @@ impl Store {
     fn turn<T>(&self, work: impl FnOnce(&mut Turn<'_>) -> Result<T, ApiError>) -> Result<T, TurnError> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let Inner { log, index } = &mut *inner;
+        // Other processes use the same file, so each operation first reads what they have appended.
         let mut exclusive = log.exclusive()?;
         let bytes = match exclusive.news()? {
             News::Continued(bytes) => bytes,
             News::Replaced(bytes) => {
+                // The file is another one now, so nothing in the index is valid.
                 *index = Index::new(self.settings.consistency());
                 bytes
             }
@@ -127,6 +129,7 @@ impl Store {
             let record = serde_json::from_str(record).map_err(|error| format!("is no record: {error}"))?;
             index.apply(record)
         })?;
+        // A clock may be set back, but a request that has ended must not be unfinished again.
         let now = index.no_earlier_than_seen(clock());
         index.settle(now);
         let mut turn = Turn { exclusive, index, now };
@@ -246,6 +249,7 @@ impl Turn<'_> {
     /// Writes a record down and takes it in.
     pub fn record(&mut self, record: Record) -> Result<(), ApiError> {
         let text = serde_json::to_string(&record).map_err(|error| ApiError::new(Fault::Other, error.to_string()))?;
+        // The log first: an operation that is not in the file has not happened.
         self.exclusive.append(&text).map_err(|error| ApiError::new(Fault::Other, error.to_string()))?;
         self.index.apply(record).map_err(|problem| ApiError::new(Fault::Other, problem))?;
         self.index.settle(self.now);

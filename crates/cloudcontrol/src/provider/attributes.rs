@@ -39,6 +39,7 @@ pub fn of_type(schema: &TypeSchema, further: impl Fn(&TypeSchema, &[Field]) -> V
     list.push(Field::result("id", Shape::Text));
     list.extend(further(schema, &list));
     let all = list.len();
+    // Fields::new keeps one attribute of each name, so a smaller number shows a duplicate.
     let fields = Fields::new(list, schema.root_id());
     if fields.list.len() != all {
         return Err("two of its properties have the same attribute name".to_owned());
@@ -154,6 +155,7 @@ impl Reader<'_> {
         let change = match (usage, here(sets.create_only)) {
             (_, false) | (Use::Computed, _) => Change::InPlace,
             (Use::Required, true) => Change::Replace,
+            // A value that the configuration leaves out is the choice of the service, which replaces nothing.
             (_, true) => Change::ReplaceIfConfigured,
         };
         let default = node.default.as_ref().filter(|_| usage == Use::OptionalComputed);
@@ -208,6 +210,7 @@ impl Reader<'_> {
     fn object(&mut self, id: NodeId, sets: Sets<'_>, inside: Around) -> Shape {
         let schema = self.schema;
         let same_attributes = (ObjectKey::of_attributes(schema, id), inside);
+        // An object without pointers below it has the same attributes at every path.
         if sets.are_empty()
             && let Some(known) = self.known.get(&same_attributes)
         {
@@ -234,6 +237,7 @@ impl Reader<'_> {
         }
         self.path.pop();
         let fields = Arc::new(Fields::new(list, id));
+        // Attributes that recursion has cut off depend on the depth, so they are not reused.
         if self.repeats == repeats && above == 0 && sets.are_empty() {
             self.known.insert(same_attributes, fields.clone());
         }

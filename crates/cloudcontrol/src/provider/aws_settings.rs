@@ -25,6 +25,7 @@ pub(super) fn aws_settings(block: &Arguments, environment: Environment) -> Resul
     let paths = |name: &str| block.texts(name).into_iter().map(PathBuf::from).collect();
     let endpoints = block.object("endpoints");
     let endpoint = |(name, service): (&str, &str)| Some((service.to_owned(), endpoints.as_ref()?.text(name)?));
+    // The second name is a misspelling of awscc, which old configurations contain.
     let skips_metadata = block.flag("skip_metadata_api_check").or_else(|| block.flag("skip_medatadata_api_check"));
     Ok(AwsSettings {
         keys,
@@ -36,6 +37,7 @@ pub(super) fn aws_settings(block: &Arguments, environment: Environment) -> Resul
         roles: block.object("assume_role").map(|role| assume_role(&role)).transpose()?.into_iter().collect(),
         endpoints: ENDPOINTS.into_iter().filter_map(endpoint).collect(),
         metadata: MetadataService {
+            // False leaves the decision to AWS_EC2_METADATA_DISABLED.
             enabled: skips_metadata.filter(|skips| *skips).map(|_| false),
             ..Default::default()
         },
@@ -49,6 +51,7 @@ pub(super) fn aws_settings(block: &Arguments, environment: Environment) -> Resul
             },
             ..ConnectionSettings::default()
         },
+        // The first attempt is no retry.
         attempts: block.number("max_retries").and_then(|retries| u32::try_from(retries).ok()?.checked_add(1)),
         user_agent: user_agent(block, &environment),
         environment,

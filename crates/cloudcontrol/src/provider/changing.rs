@@ -26,6 +26,7 @@ pub(super) async fn create(
 ) -> ObjectResponse {
     let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
     let planned = request.plan;
+    // The planned token: an apply that is repeated finds the request of the first one (CC-40).
     let token = PrivateState::decode(&request.private).token.unwrap_or_else(new_token);
     let private = PrivateState { configured: Some(Configured::of(fields, &request.config)), ..PrivateState::default() };
     let desired = match &interpreted.tags {
@@ -125,6 +126,7 @@ pub(super) async fn update(
     };
     let planned_with = PrivateState::decode(&request.private);
     let token = planned_with.token.clone().unwrap_or_else(new_token);
+    // A token names one request, so the next change needs a new one.
     let private = PrivateState { token: None, ..planned_with };
     let is_updatable = interpreted.schema.handlers.update.is_some();
     let operations = match operations(
@@ -157,6 +159,7 @@ pub(super) async fn update(
         // A request that was refused changed nothing; one that failed may have changed a part, which the next read shows.
         return ObjectResponse::failed(problem);
     }
+    // The service has nothing to fill in, so no read is needed.
     if planned.is_wholly_known() {
         return ObjectResponse::found(planned, private.encode());
     }
@@ -196,6 +199,7 @@ fn filled(
     let fields = &interpreted.fields;
     let Some(place) = &interpreted.tags else { return fill_object(fields, planned, &document) };
     let reported = place.in_document(&document);
+    // Default tags and tags of others would otherwise be part of the resource's own tags.
     place.hide(&connection.tags, planned, &mut document);
     let filled = fill_object(fields, planned, &document);
     match planned.attribute("tags_all") {
@@ -218,6 +222,7 @@ pub(super) async fn delete(
     state: &Value,
 ) -> Result<(), ProviderDiagnostic> {
     let identifier = identifier_of(state).ok_or_else(|| no_identifier(interpreted))?;
+    // A second deletion finds nothing, so the token need not outlive a crash.
     connection
         .delete(&interpreted.schema, &identifier, &new_token())
         .await

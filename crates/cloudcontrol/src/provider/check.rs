@@ -42,9 +42,9 @@ impl Check<'_> {
         if !is_hint {
             return self.problem(summary, detail);
         }
-        let place = if self.path.is_empty() { String::new() } else { format!("Attribute {} ", shown(&self.path)) };
+        let subject = if self.path.is_empty() { String::new() } else { format!("Attribute {} ", shown(&self.path)) };
         let detail = format!(
-            "{place}{detail} This rule comes from cfn-lint and is not part of the schema that AWS publishes, so AWS may accept the value."
+            "{subject}{detail} This rule comes from cfn-lint and is not part of the schema that AWS publishes, so AWS may accept the value."
         );
         self.found.push(ProviderDiagnostic::warning(summary, detail).at(self.path.clone()));
     }

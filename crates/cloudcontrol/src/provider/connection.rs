@@ -33,7 +33,7 @@ pub struct Connection {
     /// The account, where it is known.
     pub account: Option<String>,
     /// The service in other regions, if it can be reached there.
-    pub elsewhere: Option<Elsewhere>,
+    pub other_regions: Option<OtherRegions>,
     /// The role the service acts with.
     pub role_arn: Option<String>,
     /// Maximal number of retries of a call that was throttled or conflicted with another one.
@@ -55,7 +55,8 @@ pub struct Connection {
 }
 
 /// Opens the service in a region.
-pub type Elsewhere = Arc<dyn Fn(&str) -> Result<(Arc<dyn CloudControl>, Arc<Pace>), ProviderDiagnostic> + Send + Sync>;
+pub type OtherRegions =
+    Arc<dyn Fn(&str) -> Result<(Arc<dyn CloudControl>, Arc<Pace>), ProviderDiagnostic> + Send + Sync>;
 
 /// The timeouts of requests, where they differ from those of the types.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -90,6 +91,7 @@ impl Connection {
                         .ok_or_else(|| Failure::ended(OPERATION, "no identifier of the new object", &ended));
                 }
                 Err(failure) if self.may_start_again(&failure, attempt) => {
+                    // Another attempt would create a second object.
                     if self.came_into_being(schema, &desired_state, &failure).await {
                         return Err(failure);
                     }
@@ -169,22 +171,23 @@ impl Connection {
 
     /// Returns the connection to another region.
     pub fn in_region(&self, region: &str) -> Result<Self, ProviderDiagnostic> {
-        let Some(elsewhere) = &self.elsewhere else {
+        let Some(other_regions) = &self.other_regions else {
             let detail = format!("The service cannot be reached in the region {region:?}, only in {:?}.", self.region);
             return Err(ProviderDiagnostic::error("Region Not Available", detail));
         };
-        let (api, pace) = elsewhere(region)?;
+        let (api, pace) = other_regions(region)?;
         Ok(Self {
             api,
             region: region.to_owned(),
             account: self.account.clone(),
-            elsewhere: self.elsewhere.clone(),
+            other_regions: self.other_regions.clone(),
             role_arn: self.role_arn.clone(),
             max_retries: self.max_retries,
             first_delay: self.first_delay,
             tags: self.tags.clone(),
             timeouts: self.timeouts,
             pace,
+            // Requests in flight and their durations belong to a region.
             in_flight: self.in_flight.as_ref().map(|_| InFlight::default()),
             durations: Durations::default(),
             stopping: self.stopping.clone(),
@@ -236,6 +239,7 @@ impl Connection {
         operation: &str,
         call: impl Fn() -> Answer<'a, ProgressEvent>,
     ) -> Result<ProgressEvent, Failure> {
+        // Only the last error is returned, but an earlier attempt may have started the request.
         let may_have_begun = AtomicBool::new(false);
         let noted = || -> Answer<'_, ProgressEvent> {
             let (attempt, noted) = (call(), &may_have_begun);
@@ -270,6 +274,7 @@ impl Connection {
             };
             match error.fault {
                 Fault::Throttling => self.pace.throttled(sent, Instant::now()),
+                // Without an answer, nothing is known about the rate.
                 Fault::Unreachable | Fault::NotSent => {}
                 _ => self.pace.accepted(Instant::now()),
             }
@@ -292,6 +297,7 @@ impl Connection {
             if !slot.wait.is_zero() {
                 pause(slot.wait).await;
             }
+            // Throttling during the wait changes the rate, and with it the slot.
             if self.pace.is_valid(slot) {
                 return;
             }
@@ -316,6 +322,7 @@ impl Connection {
         }
         let named = || schema.identifier_of(&serde_json::from_str(desired_state).ok()?);
         let Some(identifier) = failure.identifier.clone().or_else(named) else { return false };
+        // An object that existed before is not the result of this creation.
         let is_other = failure.code == Some(HandlerErrorCode::AlreadyExists);
         !is_other && !matches!(self.get(schema, &identifier).await, Ok(None))
     }

@@ -54,6 +54,7 @@ pub fn of_value(shape: &Shape, value: &Value, part: Part) -> Option<Json> {
             Kind::List(values) | Kind::Set(values) | Kind::Tuple(values),
         ) => {
             let elements: Vec<Json> = values.iter().filter_map(|value| of_value(element, value, part)).collect();
+            // The service treats an empty list like a missing one (CC-36).
             (!elements.is_empty()).then_some(Json::Array(elements))
         }
         (Shape::Map(element), Kind::Map(view)) => {
@@ -84,6 +85,7 @@ fn json_number(number: &Number) -> Option<Json> {
 /// The text of a JSON document whose form nobody chose: compact, keys sorted, as `jsonencode` writes it.
 pub fn text_of(document: &Json) -> String {
     let mut text = sorted(document).to_string();
+    // Go escapes these characters, and so does jsonencode in Terraform.
     for (character, escape) in [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")] {
         if text.contains(character) {
             text = text.replace(character, escape);
@@ -117,6 +119,7 @@ pub fn same_json(left: &str, right: &str) -> bool {
 /// Whether two JSON values mean the same.
 pub fn same_meaning(left: &Json, right: &Json) -> bool {
     match (left, right) {
+        // 1 and 1.0 differ as JSON numbers.
         (Json::Number(left), Json::Number(right)) => left == right || left.as_f64() == right.as_f64(),
         (Json::Array(left), Json::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same_meaning(left, right))

@@ -247,6 +247,7 @@ fn without_some(fields: &Fields, config: &Value, draw: &mut Draw) -> Value {
 #[test]
 fn cc_36_every_type_obeys_the_contract_and_converges() {
     let catalogue = Catalogue::shipped();
+    // AWS may return lists in any order.
     let faults = Faults { shuffle: true, ..Faults::default() };
     let settings = Settings { faults, ..Settings::default() };
     let store = Arc::new(Store::in_memory(catalogue.clone(), settings).unwrap());
@@ -259,6 +260,7 @@ fn cc_36_every_type_obeys_the_contract_and_converges() {
         client_capabilities: ClientCapabilities::default(),
     };
     assert!(wait(provider.configure(request)).is_empty());
+    // A ninth of the types keeps the test short; GROMA_EVERY_TYPE selects all.
     let step = std::env::var("GROMA_EVERY_TYPE").map_or(9, |_| 1);
     let mut counts = Counts::default();
     for (number, cloud_name) in catalogue.type_names().into_iter().enumerate() {
@@ -278,6 +280,7 @@ fn cc_36_every_type_obeys_the_contract_and_converges() {
             }
             let smaller = without_some(fields, &config, &mut sampler.draw);
             let life = Life { provider: &provider, interpreted: &interpreted, name: name.clone() };
+            // The failure of one type must not hide those of others.
             let outcome = catch_unwind(AssertUnwindSafe(|| life.live(&config, &smaller, &mut counts)));
             match outcome {
                 Ok(true) => counts.lived += 1,

@@ -71,6 +71,7 @@ impl Identity {
 
     /// Returns the identity of an object; none if its identifier does not have the parts of the type.
     pub fn value(&self, identifier: &str, connection: &Connection) -> Option<Value> {
+        // The last part may contain the separator itself.
         let mut texts = identifier.splitn(self.parts.len(), '|');
         let mut values = BTreeMap::new();
         for part in &self.parts {
@@ -96,6 +97,7 @@ impl Identity {
 
     /// Returns the region that an identity names, if it does.
     pub fn region(&self, identity: &Value) -> Option<String> {
+        // The part of the identifier has this name, and it need not be the region of the object.
         if self.parts.iter().any(|part| &**part == REGION) {
             return None;
         }

@@ -46,6 +46,7 @@ impl InFlight {
         if count < ENOUGH || self.is_refused.load(Ordering::Relaxed) {
             return None;
         }
+        // The lock is held during the call, so that requests that are due together share it.
         let mut listed = self.listed.lock().await;
         if listed.as_ref().is_none_or(|listed| listed.at.elapsed() > age) {
             *listed = self.list(connection).await;
@@ -55,6 +56,7 @@ impl InFlight {
 
     async fn list(&self, connection: &Connection) -> Option<Listed> {
         let running = vec![OperationStatus::Pending, OperationStatus::InProgress, OperationStatus::CancelInProgress];
+        // One page suffices: a request that is not listed is polled alone.
         let request = ListResourceRequests {
             max_results: Some(PAGE),
             next_token: None,
@@ -63,6 +65,7 @@ impl InFlight {
                 operation_statuses: running,
             }),
         };
+        // The time before the call, because what it returns may have changed during it.
         let at = Instant::now();
         let call = || connection.api.list_resource_requests(request.clone());
         match connection.patiently("ListResourceRequests", call).await {
@@ -71,6 +74,7 @@ impl InFlight {
                 Some(Listed { at, running: events.map(|event| (event.request_token.clone(), event)).collect() })
             }
             Err(_) => {
+                // Any failure ends the lists of this run, because single polls still work.
                 self.is_refused.store(true, Ordering::Relaxed);
                 None
             }

@@ -103,6 +103,7 @@ impl Types {
 
     /// Returns the resource type of a name.
     pub fn find(&self, type_name: &str) -> Result<Option<Entry>, ProviderDiagnostics> {
+        // The guard ends here: interpreting a type takes time, in which other types are found.
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(type_name).cloned();
         match known {
             Some(Known::One(interpreted)) => {

@@ -61,7 +61,7 @@ use self::access::Access;
 use self::account::{AccountRestriction, unusable};
 use self::arguments::Arguments;
 use self::aws_settings::aws_settings;
-use self::connection::{Connection, Elsewhere};
+use self::connection::{Connection, OtherRegions};
 use self::data::{Many, One};
 use self::in_flight::InFlight;
 use self::interpreted::{Entry, Types};
@@ -146,7 +146,7 @@ impl AwsCloudControl {
         let service = match (&self.given, &settings.emulator) {
             (Some(api), _) => {
                 let region = settings.region.unwrap_or_else(default_region);
-                Service { api: api.clone(), region, pace: self.new_pace(), account: None, elsewhere: None }
+                Service { api: api.clone(), region, pace: self.new_pace(), account: None, other_regions: None }
             }
             (None, Some(wanted)) => {
                 let behaviour = emulator::Settings { delay: wanted.delay, ..emulator::Settings::default() };
@@ -156,12 +156,12 @@ impl AwsCloudControl {
             }
             (None, None) => self.connect_to_aws(&Arguments::of(config)).await?,
         };
-        let Service { api, region, pace, account, elsewhere } = service;
+        let Service { api, region, pace, account, other_regions } = service;
         Ok(Connection {
             api,
             region,
             account,
-            elsewhere,
+            other_regions,
             role_arn: settings.role_arn,
             max_retries: settings.max_retries,
             tags: settings.tags,
@@ -178,7 +178,7 @@ impl AwsCloudControl {
     fn emulated(&self, store: Arc<Store>, region: String) -> Service {
         let first_delay = self.first_delay;
         let shared = store.clone();
-        let elsewhere: Elsewhere = Arc::new(move |region| {
+        let other_regions: OtherRegions = Arc::new(move |region| {
             let api: Arc<dyn CloudControl> = Arc::new(Embedded::new(shared.clone(), region));
             Ok((api, Arc::new(Pace::new(first_delay))))
         });
@@ -187,7 +187,7 @@ impl AwsCloudControl {
             api: Arc::new(Embedded::new(store, &region)),
             region,
             pace: self.new_pace(),
-            elsewhere: Some(elsewhere),
+            other_regions: Some(other_regions),
         }
     }
 
@@ -203,16 +203,23 @@ impl AwsCloudControl {
         let client = AwsClient::new(settings.clone()).map_err(|error| unusable(&error))?;
         let region = client.region().await.map_err(|error| unusable(&error))?;
         let owner = client.credentials_owner().await.map_err(|error| unusable(&error))?;
+        // Before the first call of Cloud Control, so that nothing is changed in a forbidden account.
         restriction.check(&client).await?;
         let pace = Pace::shared(&owner, &region, self.first_delay);
         let first_delay = self.first_delay;
-        let elsewhere: Elsewhere = Arc::new(move |region| {
+        let other_regions: OtherRegions = Arc::new(move |region| {
             let settings = AwsSettings { region: Some(region.to_owned()), ..settings.clone() };
             let client = AwsClient::new(settings).map_err(|error| unusable(&error))?;
             let api: Arc<dyn CloudControl> = Arc::new(Remote::new(client));
             Ok((api, Pace::shared(&owner, region, first_delay)))
         });
-        Ok(Service { api: Arc::new(Remote::new(client)), region, pace, account: None, elsewhere: Some(elsewhere) })
+        Ok(Service {
+            api: Arc::new(Remote::new(client)),
+            region,
+            pace,
+            account: None,
+            other_regions: Some(other_regions),
+        })
     }
 }
 
@@ -222,7 +229,7 @@ struct Service {
     region: String,
     pace: Arc<Pace>,
     account: Option<String>,
-    elsewhere: Option<Elsewhere>,
+    other_regions: Option<OtherRegions>,
 }
 
 /// The region of an emulator that nobody has named one for.

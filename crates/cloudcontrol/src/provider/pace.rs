@@ -97,6 +97,7 @@ impl Pace {
         let mut state = self.state();
         state.successes.push_back(now);
         state.forget_before(now);
+        // After a pause, the rate grows by that of one window at most.
         let passed = (now - state.increased).min(WINDOW).as_secs_f64();
         state.increased = now;
         let age = (now - state.decreased).as_secs_f64();
@@ -106,18 +107,22 @@ impl Pace {
     /// Records a throttled call that was sent at `sent`.
     pub fn throttled(&self, sent: Instant, now: Instant) {
         let mut state = self.state();
+        // The call was sent at the former rate: calls that are throttled together count once.
         if sent < state.decreased {
             return;
         }
         state.forget_before(now);
+        // A shorter time would take a burst for the rate of a second.
         let since = state.successes.front().map_or(WINDOW, |first| (now - *first).max(Duration::from_millis(200)));
         let measured = state.successes.len() as f64 / since.as_secs_f64();
         let wanted = measured * DECREASE;
         let rate = match state.rate {
+            // A throttled call always lowers the rate, and one bad measurement does not bring the run to a halt.
             Some(rate) => wanted.clamp(rate * LARGEST_DECREASE, rate * DECREASE),
             None => wanted,
         };
         state.rate = Some(rate.max(state.slowest));
+        // Slots that were reserved at the former rate are void: the round tells them apart.
         (state.decreased, state.increased, state.next) = (now, now, now);
         state.round += 1;
     }

@@ -91,6 +91,7 @@ fn is_hidden(fields: &Fields, object: &Value, part: Part) -> bool {
 }
 
 fn escaped(name: &str) -> String {
+    // The tilde first, because the escape of the slash contains one (RFC 6901).
     name.replace('~', "~0").replace('/', "~1")
 }
 

@@ -58,6 +58,7 @@ impl Finish<'_> {
         let begun = Instant::now();
         let first = connection.first_delay;
         let expected = connection.durations.expected(type_name, self.kind);
+        // A poll shortly before the expected end also finds requests that are faster than the earlier ones.
         let mut next = expected.map_or(first, |expected| expected.mul_f64(0.9).clamp(first, LATEST_FIRST_POLL));
         let mut delay = first.max(expected.unwrap_or_default() / 10).min(LONGEST_DELAY);
         let mut event = started;
@@ -70,6 +71,7 @@ impl Finish<'_> {
                 return ended(self.operation, event);
             }
             if begun.elapsed() > timeout {
+                // The service may still complete the request, so its result is unknown.
                 let detail = format!("timed out after {}; request {}", readable(timeout), event.request_token);
                 return Err(Failure::ended(self.operation, &detail, &event).unanswered());
             }
@@ -94,12 +96,14 @@ impl Finish<'_> {
             if let Some(requests) = &connection.in_flight
                 && let Some(running) = requests.running(connection, &token, delay / 2).await
             {
+                // A list may lack the identifier that an earlier answer had.
                 event = ProgressEvent { identifier: running.identifier.clone().or(last.identifier), ..running };
                 continue;
             }
             let status = || connection.api.get_resource_request_status(token.clone());
             event = match connection.patiently("GetResourceRequestStatus", status).await {
                 Ok(event) => event,
+                // The request goes on, although its result cannot be read.
                 Err(failure) => return Err(Failure { identifier: last.identifier, ..failure }.unanswered()),
             };
             event.identifier = event.identifier.or(last.identifier);
@@ -130,6 +134,7 @@ fn longer(delay: Duration) -> Duration {
 fn until(retry_after: Option<f64>, delay: Duration) -> Duration {
     let Some(at) = retry_after.filter(|at| at.is_finite() && *at >= 0.0) else { return delay };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    // The clocks may differ, so the hint never delays a poll by more than usual.
     Duration::try_from_secs_f64((at - now).max(0.0)).unwrap_or(LONGEST_DELAY).min(LONGEST_DELAY)
 }
 
@@ -247,7 +252,7 @@ mod tests {
         let first_delay = Duration::from_millis(20);
         let connection = Arc::new(Connection {
             account: None,
-            elsewhere: None,
+            other_regions: None,
             api: api.clone(),
             region: "eu-central-1".to_owned(),
             role_arn: None,

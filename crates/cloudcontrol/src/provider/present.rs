@@ -52,6 +52,7 @@ pub async fn present_state(
     prior: &Value,
 ) -> Result<Option<Value>, ProviderDiagnostic> {
     let identifier = identifier_of(prior).ok_or_else(|| no_identifier(interpreted))?;
+    // The type cannot be read, so the prior state is kept.
     if interpreted.schema.handlers.read.is_none() {
         return Ok(Some(prior.clone()));
     }

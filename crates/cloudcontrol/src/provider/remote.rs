@@ -86,6 +86,7 @@ fn api_error(error: &RequestError) -> ApiError {
         }
         RequestError::WrongRegion { error, .. } | RequestError::Service(error) => {
             let fault = match Fault::of_code(&error.code) {
+                // A gateway answers without an error code of the service.
                 Fault::Other if matches!(error.status, 502..=504) => Fault::ServiceInternalError,
                 fault => fault,
             };

@@ -111,6 +111,7 @@ pub fn partners(element: &Shape, wanted: &[Value], known: &[Value]) -> Vec<Optio
     let mut found = vec![None; wanted.len()];
     let mut taken = vec![false; known.len()];
     let mut equal: HashMap<&Value, Vec<usize>> = HashMap::new();
+    // In reverse, because equal values are taken from the end: the first one comes first.
     for (index, value) in known.iter().enumerate().rev() {
         equal.entry(value).or_default().push(index);
     }
@@ -120,6 +121,7 @@ pub fn partners(element: &Shape, wanted: &[Value], known: &[Value]) -> Vec<Optio
             taken[index] = true;
         }
     }
+    // Keys before agreement, which compares every pair.
     by_key(element, wanted, known, &mut found, &mut taken);
     let open = found.iter().filter(|partner| partner.is_none()).count();
     let free = taken.iter().filter(|taken| !**taken).count();
@@ -208,6 +210,7 @@ fn elements_agree(element: &Shape, wanted: &[Value], known: &[Value]) -> bool {
     if wanted.len() != known.len() {
         return false;
     }
+    // Usually the service keeps the order, and no partners have to be found.
     let agree_pairwise = wanted.iter().zip(known).all(|(wanted, known)| agrees(element, wanted, known));
     agree_pairwise
         || partners(element, wanted, known).iter().zip(wanted).all(|(partner, wanted)| {

@@ -53,6 +53,7 @@ impl Sampler<'_> {
                 let is_foreign =
                     branch.is_some_and(|one| node.properties.is_empty() && one.property(property).is_none());
                 let required = field.usage == groma_provider::Use::Required || field.needed || in_branch;
+                // Optional properties become rarer with the depth, so that objects of recursive types end.
                 !is_foreign && (required || (depth < 4 && self.draw.below(3 + depth) == 0))
             });
             let value = if wanted { self.value(field.node, &field.shape, depth + 1) } else { None };

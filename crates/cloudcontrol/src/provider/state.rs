@@ -107,6 +107,7 @@ fn read_elements(element: &Shape, order: Order, elements: &[Json], prior: &Value
             None => (usize::MAX, plain),
         })
         .collect();
+    // The sort is stable: new elements follow the known ones in the order of the service.
     if order != Order::Kept {
         read.sort_by_key(|(index, _)| *index);
     }

@@ -154,6 +154,7 @@ impl TagAttributes {
         let before = attribute(prior, self.all);
         let is_known_before = before.as_ref().is_some_and(|all| !all.is_null()) && !prior.is_null();
         let all = match &settings.defaults {
+            // Tags that cannot be changed stay as the creation has set them.
             _ if !self.updatable && !prior.is_null() => before.unwrap_or_else(no_tags),
             Defaults::Known(defaults) if defaults.is_empty() && !is_known_before => no_tags(),
             Defaults::Known(defaults) => match attribute(planned, self.own) {
@@ -177,6 +178,7 @@ impl TagAttributes {
         };
         let others = present.iter().filter(|(key, _)| settings.ignores(key));
         for (key, value) in others {
+            // A default tag takes precedence over an ignored one with the same key.
             further.entry(key.clone()).or_insert_with(|| value.clone());
         }
         self.joined(fields, planned, &further)
@@ -279,6 +281,7 @@ impl TagAttributes {
                 }
             }
             _ => {
+                // Own tags come last, so that they replace others with the same key.
                 let all: Tags = further.into_iter().map(|(k, v)| (k.clone(), v.clone())).chain(own).collect();
                 to_map(&all)
             }

@@ -185,6 +185,7 @@ impl Blob {
     }
 
     fn recent_frame(&self, frame: usize) -> Result<Arc<Vec<u8>>, SchemaError> {
+        // The lock is held while a frame is expanded, so that parallel callers expand it once.
         let mut recent = self.recent_frames.lock().unwrap_or_else(PoisonError::into_inner);
         let known = recent.iter().position(|(known, _)| *known == frame);
         let entry = match known {
@@ -219,6 +220,7 @@ impl Blob {
         let packed = self.slice(self.sections.dictionary, self.dictionary)?;
         let expanded = zstd::bulk::decompress(packed, self.dictionary_size)
             .map_err(|_| SchemaError::Blob("its dictionary cannot be expanded"))?;
+        // Two threads may expand it at the same time; the first result is kept.
         Ok(self.expanded_dictionary.get_or_init(|| expanded))
     }
 

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn constraints_of_the_registry_are_told_from_hints() {
+    fn constraints_of_the_registry_are_distinguished_from_hints() {
         let schema = Catalogue::shipped().get("AWS::ACMPCA::CertificateAuthority").unwrap().unwrap();
         let standard = schema.node(schema.root().property("KeyStorageSecurityStandard").unwrap());
         assert!(standard.hints.contains(Keyword::Enum) && !standard.enumeration.is_empty());

@@ -80,6 +80,7 @@ fn add(name: &str, source: impl Read, found: &mut BTreeMap<Name, String>) -> Res
         .map_err(|error| failed(format!("it is not valid JSON (line {}, column {})", error.line(), error.column())))?;
     let has_handlers = document.get("handlers").and_then(|handlers| handlers.get("create")).is_some();
     if let Some(type_name) = document.get("typeName").and_then(Json::as_str).filter(|_| has_handlers) {
+        // Minified, because a saved file has one document on each line.
         found.insert(type_name.into(), document.to_string());
     }
     Ok(())
@@ -100,8 +101,8 @@ pub fn save(documents: &BTreeMap<Name, String>, path: &Path) -> Result<(), Publi
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
     // A run that reads the file at the same time sees the old one or the new one.
-    let beside = path.with_extension("new");
-    std::fs::write(&beside, packed).and_then(|()| std::fs::rename(&beside, path)).map_err(failed)
+    let temporary = path.with_extension("new");
+    std::fs::write(&temporary, packed).and_then(|()| std::fs::rename(&temporary, path)).map_err(failed)
 }
 
 /// Reads the documents of a saved file.

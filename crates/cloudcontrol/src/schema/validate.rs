@@ -99,6 +99,7 @@ impl Check<'_> {
             return;
         }
         let found = node.enumeration.iter().any(|allowed| match (allowed, value) {
+            // 1 and 1.0 are one value, but differ as JSON numbers.
             (Json::Number(allowed), Json::Number(given)) => allowed.as_f64() == given.as_f64(),
             _ => allowed == value,
         });
@@ -260,6 +261,7 @@ impl Check<'_> {
     }
 
     fn fits(&self, branch: NodeId, value: &Json, depth: usize) -> bool {
+        // The problems of a branch are not those of the document, because another branch may match.
         let mut check = Check { schema: self.schema, problems: Vec::new() };
         check.value(branch, value, "#", depth + 1);
         check.problems.is_empty()

@@ -70,7 +70,7 @@ impl FunctionError {
         Self { text: text.into(), argument: None, fate: CallFate::Answered }
     }
 
-    /// The same, about the argument at `position`, counted from 0.
+    /// Assigns the error to the argument at the 0-based `position`.
     #[must_use]
     pub fn at(self, position: usize) -> Self {
         Self { argument: Some(position), ..self }

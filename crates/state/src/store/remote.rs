@@ -77,7 +77,7 @@ pub enum Replicating {
     /// A thread of its own.
     #[default]
     Background,
-    /// That of the caller, in [`RemoteState::replicate`]: for simulations.
+    /// The caller's thread, in [`RemoteState::replicate`]: for simulations.
     Caller,
 }
 

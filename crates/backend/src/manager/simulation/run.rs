@@ -123,6 +123,7 @@ impl Machine {
         let mut attempt = 0;
         loop {
             attempt += 1;
+            // No run lasts a day, so the state is written at its end only.
             let day = Duration::from_secs(86_400);
             let opened = backend.open(
                 "default",
@@ -305,6 +306,7 @@ impl Acting<'_> {
         match durable.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(problem)) => {
+                // The call was announced and is not made, so that no later run has to ask for it.
                 self.note(self.journal.resolved(address, None))?;
                 return Err(Stopped::By(problem));
             }
@@ -372,6 +374,7 @@ impl Acting<'_> {
             self.machine.world.lock().cloud.deposed.push(id);
             self.note(self.journal.resolved(address, None))?;
         }
+        // The cloud may return an object that the state has as deposed; it must not be there twice.
         let kept = self.state.get(address).and_then(|found| {
             let mut kept = found.deposed.iter().filter(|(other, _)| Some(*other) != key.as_ref());
             kept.find(|(_, kept)| kept.is_same_object(&record)).map(|(key, kept)| (key.clone(), kept.clone()))

@@ -33,7 +33,7 @@ struct FaultyStore {
     store: Arc<dyn StateStore>,
 }
 
-fn lost<T>() -> Result<T, StoreError> {
+fn no_response<T>() -> Result<T, StoreError> {
     Err(StoreError::Network { service: "the server".to_owned(), reason: "no answer".to_owned() })
 }
 
@@ -49,7 +49,7 @@ impl FaultyStore {
     {
         let fate = self.world.depart(self.actor);
         if fate == Fate::Fails {
-            return lost();
+            return no_response();
         }
         let mut result = send().await;
         noted(&mut self.world.lock(), &result);
@@ -59,7 +59,7 @@ impl FaultyStore {
         }
         match self.world.arrive(self.actor) {
             Fate::Answered => result,
-            _ => lost(),
+            _ => no_response(),
         }
     }
 }
@@ -86,6 +86,7 @@ impl StateStore for FaultyStore {
     fn write<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {
         let bytes = write.bytes;
         let noted = move |inner: &mut Inner, result: &Result<Version, StoreError>| {
+            // The second one of two equal writes finds the bytes that the first one has stored.
             let is_known = inner.storage.state.as_deref() == Some(&bytes[..]);
             if result.is_ok() && !is_known {
                 check(inner, bytes);
@@ -178,6 +179,7 @@ fn opened_by(ty: &'static str, config: Value, runtime: &Arc<tokio::runtime::Runt
         let host = Host { environment: Environment::default(), ..Host::default() };
         let config = (ty.schema)().conform(&config).unwrap();
         let settings = (ty.schema)().resolve(&config, &host.environment).unwrap();
+        // Clients bind to the runtime when they are created.
         let _entered = runtime.enter();
         let store = (ty.open)(&settings, &host).unwrap();
         Arc::new(FaultyStore { world: world.clone(), actor, store })
@@ -254,9 +256,11 @@ fn histories_on_postgres_keep_the_invariants() {
     let data = directory.path().join("data");
     let owner = unprivileged(&programs.join("initdb"));
     if owner.len() > 1 {
+        // The directory must belong to the user that the server runs as.
         let given = Command::new("chown").arg("nobody:nogroup").arg(directory.path()).status();
         assert!(given.unwrap().success());
     }
+    // The unprivileged user may be unable to enter the working directory.
     let made = Command::new(&owner[0])
         .args(&owner[1..])
         .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync", "-D"])
@@ -269,6 +273,7 @@ fn histories_on_postgres_keep_the_invariants() {
     let started = Server::start(&run[0], &[], |port| {
         let data = data.display().to_string();
         let port = port.to_string();
+        // -F turns fsync off: nothing has to outlive the test.
         let arguments = ["-D", &data, "-h", "127.0.0.1", "-p", &port, "-k", "", "-F"];
         run[1..].iter().cloned().chain(arguments.map(str::to_owned)).collect()
     });

@@ -99,6 +99,7 @@ pub(super) fn check(inner: &mut Inner, bytes: &[u8]) {
         }
         let kept = identifiers(&new);
         for id in identifiers(&old) {
+            // Only objects that the cloud has deleted may leave the state.
             if !kept.contains(&id) && inner.cloud.alive.contains_key(&id) {
                 inner.violate(format!("serial {} loses the living object {id}", new.serial));
             }
@@ -136,6 +137,7 @@ impl StateStore for SimulatedStore {
         self.request(move |inner| {
             let held = HeldLock { id: info.id.clone(), info: info.clone() };
             match &inner.storage.lock {
+                // The answer to an earlier attempt was lost: the lock is this run's own.
                 Some(holder) if holder.id == info.id => Ok(held),
                 Some(holder) => {
                     Err(StoreError::Locked { holder: Some(Box::new(holder.clone())), reason: "held".to_owned() })
@@ -225,6 +227,7 @@ impl LeaseStore for SimulatedStore {
         self.request(move |inner| {
             let held = HeldLock { id: info.id.clone(), info: info.clone() };
             match &inner.storage.lock {
+                // The answer to an earlier attempt was lost: the lock is this run's own.
                 Some(holder) if holder == info => Ok(held),
                 Some(holder) if *holder == stored.info => {
                     inner.note(if stored.id == info.id { "renews" } else { "takes over" }, &info.id);
@@ -236,7 +239,7 @@ impl LeaseStore for SimulatedStore {
                     inner.storage.lock = Some(info.clone());
                     Ok(held)
                 }
-                holder => Err(StoreError::lost_to(location(), holder.as_ref())),
+                holder => Err(StoreError::lock_loss(location(), holder.as_ref())),
             }
         })
     }

@@ -17,7 +17,7 @@ pub(super) struct Faults {
     /// The request fails without an effect.
     pub errors: u64,
     /// The request has its effect, and its answer is lost.
-    pub lost_answers: u64,
+    pub dropped_responses: u64,
     /// The request has its effect twice.
     pub duplicates: u64,
     /// The run is paused for minutes, before or after the effect of a request.
@@ -87,11 +87,11 @@ pub(super) struct World {
 /// What happens to a request to a real server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It does not reach the server.
+    /// The request does not reach the server.
     Fails,
-    /// It is sent twice.
+    /// The request is sent twice.
     Repeated,
-    /// It is sent, and its answer may still be lost.
+    /// The request is sent, and its response may still be dropped.
     Answered,
 }
 
@@ -105,6 +105,7 @@ pub(super) enum Answer<T> {
 impl World {
     pub fn new(seed: u64, faults: Faults, actors: usize) -> Arc<Self> {
         let mut random = Random(seed);
+        // Clocks differ by seconds, so the casts are exact.
         let skew = |random: &mut Random| random.below(2 * faults.skew + 1) as i64 - faults.skew as i64;
         let actors = (0..actors)
             .map(|_| Actor {
@@ -161,6 +162,7 @@ impl World {
     /// Lets an actor act alone, long after everything before.
     pub fn rest(&self, actor: usize) {
         let mut inner = self.lock();
+        // After an hour, every lock and claim of the history has ended.
         inner.now += Duration::from_secs(3600);
         for other in &mut inner.actors {
             other.turn = Turn::Ended;
@@ -200,7 +202,7 @@ impl World {
                 if inner.random.once_in(faults.duplicates) {
                     answer = effect(&mut inner);
                 }
-                if inner.random.once_in(faults.lost_answers) { Answer::Missing } else { Answer::Given(answer) }
+                if inner.random.once_in(faults.dropped_responses) { Answer::Missing } else { Answer::Given(answer) }
             }
         };
         self.travel(actor);
@@ -226,13 +228,13 @@ impl World {
 
     /// Lets an answer travel back: [`Fate::Answered`] if it arrives.
     pub fn arrive(&self, actor: usize) -> Fate {
-        let is_lost = {
+        let is_dropped = {
             let mut inner = self.lock();
             let faults = inner.faults;
-            inner.random.once_in(faults.lost_answers)
+            inner.random.once_in(faults.dropped_responses)
         };
         self.travel(actor);
-        if is_lost || self.is_dead(actor) { Fate::Fails } else { Fate::Answered }
+        if is_dropped || self.is_dead(actor) { Fate::Fails } else { Fate::Answered }
     }
 
     /// The way of a request, or of its answer.
@@ -262,6 +264,7 @@ impl Inner {
             Turn::Acting | Turn::Ended => None,
         });
         if let Some((time, actor)) = waiting.min_by_key(|(time, _)| *time) {
+            // The time that the actor waits for may have passed during the turn of another.
             self.now = self.now.max(time);
             actor.turn = Turn::Acting;
         }

@@ -85,6 +85,7 @@ impl KeyLookup {
     }
 
     async fn key(&self, credentials: &AzureCredentials) -> Result<&StorageKey, StoreError> {
+        // One request for the run; a failed one is repeated with the next access.
         self.key.get_or_try_init(|| self.look_up(credentials)).await
     }
 

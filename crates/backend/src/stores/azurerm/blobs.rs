@@ -163,6 +163,7 @@ impl Container {
         } else {
             request = request.with_header("content-type", "application/json").with_body(bytes.clone());
         }
+        // The signature covers all headers, so they are complete before the request is authorized.
         request = conditional(with_metadata(self.encrypted(request), metadata), condition);
         let response = self.send(leased(request, lease), &url).await?;
         self.outcome(blob, "blobs/write", "write the blob", &response)

@@ -76,6 +76,7 @@ impl Target<'_> {
     }
 
     async fn write_info(&self, info: &LockInfo) -> Result<(), StoreError> {
+        // Setting metadata replaces all of it, so that of others is read first.
         let metadata = self.container.head(self.blob).await?.map(|found| found.metadata).unwrap_or_default();
         let metadata = with_info(&metadata, info);
         let written = self.container.put_metadata(self.blob, &metadata, Some(&info.id), Condition::None).await?;
@@ -100,7 +101,7 @@ impl Target<'_> {
             Outcome::Refused(_) => {
                 let found = self.container.head(self.blob).await?;
                 let info = found.and_then(|found| holder(&found.metadata)).filter(|holder| holder.id != id);
-                Err(StoreError::lost_to(self.location(), info.as_ref()))
+                Err(StoreError::lock_loss(self.location(), info.as_ref()))
             }
         }
     }
@@ -144,6 +145,7 @@ impl Target<'_> {
     /// Releases the lock with this ID.
     pub async fn release(&self, id: &str) -> Result<(), StoreError> {
         let not_locked = || StoreError::NotLocked { location: self.location() };
+        // The properties first: whether a state was written decides if the blob is deleted.
         let found = self.container.head(self.blob).await?.ok_or_else(not_locked)?;
         if !found.is_leased {
             return Err(not_locked());
@@ -175,6 +177,7 @@ impl Target<'_> {
 
     /// Ends a lease without info. One that is just being taken has its info a moment later, so that this waits for it.
     async fn break_nameless(&self, id: &str, found: &Properties) -> Result<(), StoreError> {
+        // The ID may be that of a lease whose run was killed before it wrote the info.
         if let Outcome::Done(_) = self.container.lease(self.blob, Lease::Release(id)).await? {
             return Ok(());
         }
@@ -184,6 +187,7 @@ impl Target<'_> {
             if let Some(holder) = holder(&now.metadata) {
                 return Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) });
             }
+            // A changed blob belongs to a run that works, so only an unchanged one loses its lease.
             if now.etag == found.etag {
                 self.container.lease(self.blob, Lease::Break).await?;
             }

@@ -55,6 +55,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
             credentials: settings::credentials(settings, host)?,
             access: settings::access(settings)?,
             encryption: settings::AzureEncryption::new(settings)?,
+            // Zero would end every request before its answer.
             timeout: Duration::from_secs(settings.number("timeout_seconds").unwrap_or(300).max(1)),
             endpoint: OnceCell::new_with(endpoint),
             account,
@@ -84,6 +85,7 @@ impl AzureStore {
         let prefix = self.prefix();
         let names = self.container.list(&prefix).await?;
         let names = names.iter().filter_map(|name| name.strip_prefix(&prefix));
+        // Names with a slash are journals and sharing documents.
         Ok(names.filter(|name| !name.is_empty() && !name.contains('/')).map(str::to_owned).collect())
     }
 
@@ -104,6 +106,7 @@ impl AzureStore {
         if *expected == Expected::Absent {
             return Ok(None);
         }
+        // The metadata of a version never changes without its ETag, so no request is needed.
         if let Expected::Version(Version(etag)) = expected {
             let known = self.metadata.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some((known, metadata)) = known.get(blob)
@@ -121,6 +124,7 @@ impl AzureStore {
         if self.snapshots == Snapshots::On && found.is_some() {
             self.container.snapshot(&blob).await?;
         }
+        // A write replaces the metadata too, so it repeats the info of the lock.
         let metadata = match write.lock {
             Some(held) => lock::with_info(&found.unwrap_or_default(), &held.info),
             None => found.unwrap_or_default(),
@@ -163,6 +167,7 @@ impl AzureStore {
         let lease = lock.map(|held| &*held.id);
         match self.container.delete(&blob, lease, Condition::None).await? {
             Outcome::Done(_) => {
+                // The lease ended with its blob, so its release finds nothing to do.
                 let mut deleted = self.deleted.lock().unwrap_or_else(PoisonError::into_inner);
                 deleted.extend(lease.map(str::to_owned));
                 Ok(())
@@ -184,8 +189,9 @@ impl AzureStore {
     async fn exchange_lock(&self, workspace: &str, stored: &HeldLock, info: &LockInfo) -> Result<HeldLock, StoreError> {
         let blob = self.blob(workspace);
         let target = Target { container: &self.container, blob: &blob };
+        // Azure ends the lease of a killed run, so no run takes over that of another.
         if stored.id != info.id {
-            return Err(StoreError::lost_to(self.location(workspace), Some(&stored.info)));
+            return Err(StoreError::lock_loss(self.location(workspace), Some(&stored.info)));
         }
         target.renew(&stored.id).await?;
         // The metadata keeps its first deadline: changing it would change the version of the state.

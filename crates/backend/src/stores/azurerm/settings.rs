@@ -81,6 +81,7 @@ pub(super) fn service_endpoint(host: &Host, account: &str) -> Option<String> {
     let url = host.environment.get("AZURE_STORAGE_SERVICE_ENDPOINT")?;
     let (_, rest) = url.split_once("://")?;
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    // Emulators name the account in the path, private links in the host.
     let is_of_account = authority.split('.').next() == Some(account) || path.split('/').next() == Some(account);
     is_of_account.then(|| url.trim_end_matches('/').to_owned())
 }
@@ -93,6 +94,7 @@ pub(super) fn access(settings: &Settings) -> Result<Access, StoreError> {
         return Ok(Access::Key(key));
     }
     if let Some(token) = settings.text("sas_token") {
+        // Tokens are often copied together with the question mark of the query.
         return Ok(Access::Sas(Secret::new(token.trim_start_matches('?'))));
     }
     if settings.flag("use_azuread_auth") {

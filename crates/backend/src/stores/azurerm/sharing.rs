@@ -34,6 +34,7 @@ impl AzureStore {
     /// Returns the ID of the lease of shared runs. It is the same for all of them: the service renews a lease that is acquired with its
     /// own ID.
     fn shared_lease(&self, workspace: &str) -> String {
+        // From the location alone, so that all runs arrive at the same ID without a request.
         let digest = Sha256::digest(self.location(workspace).as_bytes());
         let hex: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")

@@ -81,11 +81,13 @@ impl LiveLock {
 
     /// Releases the lock and removes its keys.
     pub async fn release(self, api: &Api, key: &str) -> Result<(), StoreError> {
+        // The renewal ends first, because it would take the lock again.
         self.renewal.abort();
         let session = self.shared.session();
         if let Some(reason) = self.loss_reason() {
             return Err(StoreError::LockLost { location: api.shown(key), reason });
         }
+        // The info is deleted while the lock is held, so that it cannot be that of the next holder.
         api.delete(&info_key(key)).await?;
         api.release(&lock_key(key), &session).await?;
         remove_free(api, key).await?;
@@ -96,6 +98,7 @@ impl LiveLock {
 /// Removes the key of a lock that nobody holds.
 pub(super) async fn remove_free(api: &Api, key: &str) -> Result<(), StoreError> {
     match api.get(&lock_key(key)).await? {
+        // Only as it was read: another run may take the free lock meanwhile.
         Some(entry) if entry.session.is_none() => api.delete_at(&lock_key(key), entry.modify_index).await,
         _ => Ok(()),
     }
@@ -162,6 +165,7 @@ pub(super) async fn force(api: &Api, key: &str, id: &str) -> Result<(), StoreErr
     if holder.is_none() && info.is_none() {
         return Err(StoreError::NotLocked { location: api.shown(key) });
     }
+    // After a session was replaced, lock and info may name different ones; each identifies the lock.
     let is_known = holder.as_deref() == Some(id) || info.as_ref().is_some_and(|info| info.id == id);
     if !is_known {
         return Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: info.map(Box::new) });

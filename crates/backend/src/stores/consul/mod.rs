@@ -130,6 +130,7 @@ impl ConsulStore {
             self.check_lock(workspace, &lock.id)?;
         }
         let payload = Payload::new(write.bytes, self.compression);
+        // First as one value, because only the server knows its limit.
         let committed = self.commit(&key, &payload.bytes, &write.expected).await?;
         let (index, hash) = match committed {
             Committed::At(index) => (index, None),
@@ -144,6 +145,7 @@ impl ConsulStore {
     }
 
     async fn put_chunks(&self, key: &str, payload: &Payload, expected: &Expected) -> Result<u64, StoreError> {
+        // The chunks before their list, so that no reader finds a list whose chunks are missing.
         let mut names = Vec::new();
         for (index, chunk) in payload.chunks().enumerate() {
             let name = format!("{}{index}", chunks::folder(key, &payload.hash));
@@ -167,6 +169,7 @@ impl ConsulStore {
             // Index 0 means that the key must not exist.
             Expected::Absent => json!({"Verb": "cas", "Key": key, "Value": value, "Index": 0}),
             Expected::Version(Version(version)) => {
+                // An unreadable version becomes 0, which never replaces an existing key.
                 let index: u64 = version.parse().unwrap_or_default();
                 json!({"Verb": "cas", "Key": key, "Value": value, "Index": index})
             }
@@ -180,6 +183,7 @@ impl ConsulStore {
             Some(entry) => Stored::parse(entry.value).hash().map(str::to_owned),
             None => None,
         };
+        // The list first: chunks without it are garbage that no program reads.
         self.api.delete(&key).await?;
         if let Some(hash) = hash {
             self.api.delete_tree(&chunks::folder(&key, &hash)).await?;

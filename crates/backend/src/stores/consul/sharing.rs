@@ -61,6 +61,7 @@ async fn join(api: &Api, key: &str, info: &LockInfo) -> Result<String, StoreErro
             if api.renew_session(&session).await? {
                 return Ok(session);
             }
+            // The session has ended, so the lock is free now or in a moment.
             continue;
         }
         let holder = holder.unwrap_or(LockInfo { id: session, path: key.to_owned(), ..LockInfo::default() });
@@ -122,6 +123,7 @@ impl ConsulStore {
         let task = renew(self.api.clone(), key, info.clone(), Arc::clone(&session));
         let part = SharedSession { session, renewal: tokio::spawn(task).abort_handle() };
         let former = self.shared.lock().unwrap_or_else(PoisonError::into_inner).insert(workspace.to_owned(), part);
+        // Two tasks would renew different sessions, and only one of them can hold the lock.
         former.iter().for_each(|former| former.renewal.abort());
         Ok(held(joined))
     }
@@ -129,6 +131,7 @@ impl ConsulStore {
     async fn leave_shared(&self, workspace: &str, leaving: Leaving) -> Result<(), StoreError> {
         let part = self.shared.lock().unwrap_or_else(PoisonError::into_inner).remove(workspace);
         let Some(part) = part else { return Ok(()) };
+        // The renewal ends first, because it would join the lock again.
         part.renewal.abort();
         // The others renew the session; it ends some seconds after the last of them, however they end.
         if leaving == Leaving::Others {

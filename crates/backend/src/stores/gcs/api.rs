@@ -113,6 +113,7 @@ impl Bucket {
         if let Some(GcsEncryption::Kms(key)) = encryption {
             url.push_str(&format!("&kmsKeyName={}", url_encoded(key)));
         }
+        // The service refuses an upload whose content does not have this digest.
         let metadata =
             json!({ "name": name, "contentType": "application/json", "md5Hash": STANDARD.encode(Md5::digest(bytes)) });
         let request = ApiRequest::new(Method::POST, url)
@@ -125,6 +126,7 @@ impl Bucket {
                 Ok(Outcome::Done(generation_of(&stored)))
             }
             412 => Ok(Outcome::Refused),
+            // An upload needs no object, so only the bucket can be missing.
             404 => Err(self.missing()),
             _ => Err(self.failed(name, "storage.objects.create", "write the object", &response)),
         }

@@ -133,13 +133,14 @@ impl GcsStore {
             Some((generation, Some(holder))) if holder == info => Ok(HeldLock { id: generation, info }),
             found => {
                 let location = self.bucket.location(&self.state(workspace));
-                Err(StoreError::lost_to(location, found.and_then(|(_, holder)| holder).as_ref()))
+                Err(StoreError::lock_loss(location, found.and_then(|(_, holder)| holder).as_ref()))
             }
         }
     }
 
     async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let name = self.lock_object(workspace);
+        // Only a generation can be a condition; 0 would mean that the object must not exist.
         let is_generation = id.parse::<i64>().is_ok_and(|generation| generation > 0);
         let outcome = if is_generation { self.bucket.delete(&name, Some(id)).await? } else { Outcome::Refused };
         let not_locked = || StoreError::NotLocked { location: self.bucket.location(&self.state(workspace)) };

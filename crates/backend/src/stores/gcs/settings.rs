@@ -77,6 +77,7 @@ impl GcsEncryption {
 pub(super) fn base_url(settings: &Settings, host: &Host) -> String {
     if let Some(url) = settings.text("storage_custom_endpoint") {
         let url = url.trim_end_matches('/');
+        // Endpoints for Terraform contain the path of the API, with or without the buckets.
         let url = url.strip_suffix("/b").unwrap_or(url);
         return url.strip_suffix("/storage/v1").unwrap_or(url).to_owned();
     }

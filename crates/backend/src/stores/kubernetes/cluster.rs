@@ -72,9 +72,11 @@ impl Cluster {
                     .to_owned(),
             });
         };
+        // IPv6 addresses have brackets in a URL.
         let address = if address.contains(':') { format!("[{address}]") } else { address };
         Ok(Self {
             server: Some(format!("https://{address}:{port}")),
+            // Without the file, the authorities of the system are used.
             authorities: std::fs::read(folder.join("ca.crt")).ok(),
             authentication: Authentication::TokenFile(folder.join("token")),
             ..Self::default()

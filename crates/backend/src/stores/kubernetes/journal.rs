@@ -59,6 +59,7 @@ impl ObjectStore for KubernetesStore {
     async fn list_objects(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         let labels = [(LABEL, "true"), ("tfstateSecretSuffix", &*self.suffix)];
         let found = self.api.list(Resource::Secrets, &labels).await?;
+        // A label selector has no prefixes, so the names are compared here.
         let names = found.iter().filter_map(|metadata| metadata["annotations"][NAME].as_str());
         Ok(names.filter(|name| name.starts_with(prefix)).map(str::to_owned).collect())
     }

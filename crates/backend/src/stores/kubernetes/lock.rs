@@ -42,6 +42,7 @@ impl KubernetesStore {
             self.label(&mut lease, workspace);
             lease["metadata"]["annotations"][INFO] = json!(serde_json::to_string(&info).unwrap_or_default());
             lease["spec"]["holderIdentity"] = json!(info.id);
+            // An update names the resource version that was read, so of two runs only one succeeds.
             let outcome = match is_new {
                 true => self.api.create(Resource::Leases, &lease).await?,
                 false => self.api.update(Resource::Leases, &lease).await?,
@@ -63,14 +64,14 @@ impl KubernetesStore {
         let held = HeldLock { id: info.id.clone(), info: LockInfo { path: String::new(), ..info.clone() } };
         for _ in 0..ATTEMPTS {
             let found = self.api.get(Resource::Leases, &name).await?;
-            let Some(mut lease) = found else { return Err(StoreError::lost_to(location, None)) };
+            let Some(mut lease) = found else { return Err(StoreError::lock_loss(location, None)) };
             let holder = holder(&lease);
             // The answer to an earlier attempt was lost.
             if holder.as_ref() == Some(&held.info) {
                 return Ok(held);
             }
             if holder.as_ref() != Some(&stored.info) {
-                return Err(StoreError::lost_to(location, holder.as_ref()));
+                return Err(StoreError::lock_loss(location, holder.as_ref()));
             }
             lease["metadata"]["annotations"][INFO] = json!(serde_json::to_string(&held.info).unwrap_or_default());
             lease["spec"]["holderIdentity"] = json!(held.id);
@@ -119,6 +120,7 @@ impl KubernetesStore {
 fn holder(lease: &Json) -> Option<LockInfo> {
     let id = lease["spec"]["holderIdentity"].as_str().filter(|id| !id.is_empty())?;
     let info = lease["metadata"]["annotations"][INFO].as_str().unwrap_or_default();
+    // The holder is known even if its info is unreadable: the ID alone releases the lock.
     let info: LockInfo = serde_json::from_str(info).unwrap_or_default();
     Some(LockInfo { id: id.to_owned(), ..info })
 }

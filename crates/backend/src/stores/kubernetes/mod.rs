@@ -133,6 +133,7 @@ impl KubernetesStore {
                 return Ok(Some(stored).filter(|stored| !stored.secrets.is_empty()));
             };
             let content = parts::content(&secret, &self.location(workspace))?;
+            // Only a full part can be followed by another one.
             let is_last = !parts::is_full(&content);
             stored.packed.extend(content);
             stored.secrets.push(secret);
@@ -175,6 +176,7 @@ impl KubernetesStore {
             let Outcome::Done(written) = outcome else { return self.refused(workspace, &write).await };
             versions.push(written["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned());
         }
+        // What a larger former state has left: readers stop before it, so it is deleted last.
         for number in versions.len()..found.len() {
             self.api.delete(Resource::Secrets, &self.part(workspace, number)).await?;
         }
@@ -212,6 +214,7 @@ impl KubernetesStore {
         for name in found.iter().filter_map(|metadata| metadata["name"].as_str()) {
             self.api.delete(Resource::Secrets, name).await?;
         }
+        // The lease is deleted last, so that no run takes the workspace during the deletion.
         if let Some(held) = lock {
             self.api.delete(Resource::Leases, &self.lease(workspace)).await?;
             self.deleted.lock().unwrap_or_else(PoisonError::into_inner).insert(held.id.clone());

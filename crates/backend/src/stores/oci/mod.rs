@@ -118,7 +118,7 @@ impl OciStore {
         let name = self.lock_object(workspace);
         let info = LockInfo { path: name.clone(), ..info.clone() };
         let location = || self.bucket.location(&self.object(workspace));
-        let Some(found) = self.bucket.get(&name).await? else { return Err(StoreError::lost_to(location(), None)) };
+        let Some(found) = self.bucket.get(&name).await? else { return Err(StoreError::lock_loss(location(), None)) };
         let holder: LockInfo = serde_json::from_slice(&found.bytes).unwrap_or_default();
         let held = HeldLock { id: info.id.clone(), info };
         // The answer to an earlier attempt was lost.
@@ -126,12 +126,12 @@ impl OciStore {
             return Ok(held);
         }
         if holder != stored.info {
-            return Err(StoreError::lost_to(location(), Some(&holder)));
+            return Err(StoreError::lock_loss(location(), Some(&holder)));
         }
         let body = serde_json::to_vec(&held.info).unwrap_or_default();
         match self.bucket.put(&name, &body, Condition::Matches(&found.etag)).await? {
             Outcome::Done(_) => Ok(held),
-            Outcome::Refused | Outcome::Missing => Err(StoreError::lost_to(location(), None)),
+            Outcome::Refused | Outcome::Missing => Err(StoreError::lock_loss(location(), None)),
         }
     }
 

@@ -114,6 +114,7 @@ impl OssStore {
         let (folder, suffix) = (self.folder(), format!("/{}", self.names.key));
         let keys = self.bucket.list(&folder).await?;
         let names = keys.iter().filter_map(|key| key.strip_prefix(&folder)?.strip_suffix(&suffix));
+        // Objects further below the prefix are not workspaces; Terraform and OpenTofu list them as such.
         Ok(names.filter(|name| !name.is_empty() && !name.contains('/')).map(str::to_owned).collect())
     }
 
@@ -149,11 +150,13 @@ impl OssStore {
         }
         let overwrite = if write.expected == Expected::Absent { Overwrite::Forbidden } else { Overwrite::Allowed };
         if self.bucket.put(&key, write.bytes, overwrite).await? == Outcome::Refused {
+            // Another run created the state after the comparison, or an earlier attempt did so unanswered.
             match self.bucket.get(&key).await? {
                 Some(found) if found.version == written.0 => {}
                 found => return Err(conflict(found)),
             }
         }
+        // The digest follows the object: a run killed in between leaves a newer object, which repairs its digest.
         if let Some(table) = &self.table {
             table.put_digest(&self.path(&key), &Digest::of(write.bytes)).await?;
         }
@@ -162,6 +165,7 @@ impl OssStore {
 
     async fn remove(&self, workspace: &str) -> Result<(), StoreError> {
         let key = self.object(workspace);
+        // The object is deleted first, because reads ignore a digest without an object.
         self.bucket.delete(&key).await?;
         match &self.table {
             Some(table) => table.delete_digest(&self.path(&key)).await,
@@ -200,13 +204,14 @@ impl OssStore {
         let table = self.lock_table()?;
         let held = HeldLock { id: info.id.clone(), info: LockInfo { path: path.clone(), ..info.clone() } };
         let Some(found) = table.lock(&path).await? else {
-            return Err(StoreError::lost_to(self.bucket.location(&key), None));
+            return Err(StoreError::lock_loss(self.bucket.location(&key), None));
         };
+        // Unreadable info equals no record of this run, so the lock counts as lost.
         let holder: LockInfo = serde_json::from_str(&found).unwrap_or_default();
         // The answer to an earlier attempt was lost.
         if holder != held.info {
             if holder != stored.info {
-                return Err(StoreError::lost_to(self.bucket.location(&key), Some(&holder)));
+                return Err(StoreError::lock_loss(self.bucket.location(&key), Some(&holder)));
             }
             table.replace_lock(&path, &found, &held.info).await?;
         }
@@ -227,6 +232,7 @@ impl OssStore {
         {
             return Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) });
         }
+        // The condition is the record that was just read: another run may have replaced it since.
         table.delete_lock(&path, &found).await?;
         self.locked.lock().unwrap_or_else(PoisonError::into_inner).remove(&path);
         Ok(())

@@ -58,12 +58,14 @@ impl Bucket {
     }
 
     fn url(&self, key: &str) -> String {
+        // Each path element is encoded alone, so that the slashes between them remain.
         let key = key.split('/').map(url_encoded).collect::<Vec<_>>().join("/");
         format!("{}/{key}", self.base)
     }
 
     async fn send(&self, key: &str, request: ApiRequest) -> Result<HttpResponse, StoreError> {
         let failed = |problem| token_error("Alibaba Cloud OSS", &problem);
+        // The signature covers the plain key, not its form in the URL.
         let resource = format!("/{}/{key}", self.name);
         let request = self.credentials.sign_object_request(request, &resource).await.map_err(failed)?;
         self.credentials.api().send(&request).await.map_err(failed)
@@ -76,10 +78,13 @@ impl Bucket {
             200 => {
                 let date = |name: &str| OffsetDateTime::parse(response.header(name)?, &Rfc2822).ok();
                 let modified = date("last-modified");
+                // Both times are the service's, so a wrong clock of this machine has no effect on the age.
                 let age =
                     date("date").zip(modified).and_then(|(now, modified)| Duration::try_from(now - modified).ok());
+                // OSS has no conditions on versions, so the digest of the content identifies a state.
                 Ok(Some(Object { version: md5(&response.body), age, modified, note: None, bytes: response.body }))
             }
+            // A missing bucket is an error: only a missing object means that the state is new.
             404 if code(&response).as_deref() != Some("NoSuchBucket") => Ok(None),
             _ => Err(self.failed(key, "oss:GetObject", "read the object", &response)),
         }
@@ -135,6 +140,7 @@ impl Bucket {
             let document = String::from_utf8_lossy(&response.body);
             let found: Vec<String> = xml::elements(&document, "Key").into_iter().map(xml::unescaped).collect();
             let is_truncated = xml::text(&document, "IsTruncated").as_deref() == Some("true");
+            // Listings are sorted, so the last key continues one whose answer has no marker.
             marker = xml::text(&document, "NextMarker").or_else(|| found.last().cloned()).filter(|_| is_truncated);
             keys.extend(found);
             if marker.is_none() {

@@ -51,6 +51,7 @@ impl Row {
         if usage == RowUse::Deletion {
             bytes.push(DELETE_ROW);
         }
+        // The checksum of a row covers a byte for the deletion, even in a row that is written.
         bytes.extend([ROW_CHECKSUM, crc8(checksum, &[u8::from(usage == RowUse::Deletion)])]);
         bytes
     }
@@ -108,6 +109,7 @@ fn write_cell(bytes: &mut Vec<u8>, name: &str, value: &str) -> u8 {
 }
 
 fn length(text: &str) -> [u8; 4] {
+    // Lock infos and digests are far shorter than 4 GiB, so the conversion never saturates.
     u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes()
 }
 
@@ -118,7 +120,7 @@ fn crc8(begin: u8, bytes: &[u8]) -> u8 {
     })
 }
 
-/// The rest of a buffer.
+/// A reader of an encoded row, over the bytes that it has not consumed yet.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -151,6 +153,7 @@ impl<'a> Reader<'a> {
         loop {
             match self.byte()? {
                 CELL_VALUE => {
+                    // The length of the whole value is skipped, because the string in it has its own.
                     self.number()?;
                     if self.byte()? != STRING {
                         return None;

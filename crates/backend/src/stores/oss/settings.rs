@@ -128,6 +128,7 @@ impl Instance {
             ));
         };
         let (scheme, host) = with_scheme(endpoint);
+        // The host is INSTANCE.REGION.ots.aliyuncs.com, so its first label names the instance.
         let first = host.split('.').next().unwrap_or_default();
         let name = settings.text("tablestore_instance_name").unwrap_or(first).to_owned();
         Ok(Self { endpoint: format!("{scheme}://{host}"), name })
@@ -159,6 +160,7 @@ pub(super) fn credentials(settings: &Settings, host: &Host) -> Result<AlibabaCre
 }
 
 fn role(settings: &Settings) -> Result<Option<AlibabaRole>, StoreError> {
+    // The flat arguments come first: the block is their older form.
     let role = match (settings.text("assume_role_role_arn"), settings.object("assume_role")) {
         (Some(arn), _) => AlibabaRole {
             arn: arn.to_owned(),

@@ -112,6 +112,7 @@ struct Failure {
 impl RowCondition {
     /// The write replaces any row.
     fn none() -> Self {
+        // RowExistenceExpectation of the protocol: 0 ignores the row, 1 expects it, 2 expects that it is missing.
         Self { existence: 0, column: None }
     }
 
@@ -121,6 +122,7 @@ impl RowCondition {
 
     /// The row exists, and its column has this value.
     fn of_column(name: &str, value: &str) -> Self {
+        // A row without the column must not pass: nothing is known about its holder.
         let equal = ColumnFilter {
             comparator: 1,
             name: name.to_owned(),
@@ -152,6 +154,7 @@ impl Table {
         if response.status.is_success() {
             return Ok(Ok(response.body));
         }
+        // A proxy may answer without a protocol buffer; then the status has to suffice.
         let failure = Failure::decode(&*response.body).unwrap_or_default();
         match failure.code.as_deref().unwrap_or_default() {
             "OTSConditionCheckFail" => Ok(Err(Refused)),
@@ -206,6 +209,7 @@ impl Table {
             advice: "Check tablestore_table: it must name a table for locks.".to_owned(),
         };
         let found = FoundRow::decode(&*body).map_err(|_| unexpected())?;
+        // The service answers with an empty row if none has the key.
         let row = found.row.filter(|row| !row.is_empty());
         row.map(|row| Row::decode(&row).ok_or_else(unexpected)).transpose()
     }
@@ -264,7 +268,7 @@ impl Table {
         let text = serde_json::to_string(info).unwrap_or_default();
         match self.put(key, &[(INFO, &text)], RowCondition::of_column(INFO, stored), "write the lock").await? {
             Ok(()) => Ok(()),
-            Err(Refused) => Err(StoreError::lost_to(key.to_owned(), None)),
+            Err(Refused) => Err(StoreError::lock_loss(key.to_owned(), None)),
         }
     }
 
@@ -304,6 +308,7 @@ impl Table {
     async fn write_digest(&self, key: &str, digest: &Digest, condition: RowCondition) -> Result<(), StoreError> {
         let mut columns = vec![("Digest", digest.md5.as_str())];
         columns.extend(digest.written.as_deref().map(|written| ("Written", written)));
+        // A refusal means that another run has recorded a digest since, which is the newer one.
         self.put(&digest_key(key), &columns, condition, "write the digest of the state").await.map(|_| ())
     }
 

@@ -32,6 +32,7 @@ impl Connection {
             tokio::spawn(async move { drop(connection.await) });
             client
         };
+        // The process is kept, because another answer later shows that a pool is in between.
         let row = client.query_one("SELECT pg_backend_pid()", &[]).await.map_err(failed)?;
         Ok(Self { client, backend: row.get(0) })
     }

@@ -17,6 +17,7 @@ impl PostgresStore {
         let mut session = self.session.lock().await;
         let session = self.connected(&mut session, workspace).await?;
         let Some(connection) = &session.connection else { return Ok(Vec::new()) };
+        // Only the names: each segment is read by a statement of its own.
         let statement = format!("SELECT segment FROM {} WHERE name = $1", self.tables.journal);
         match connection.client.query(&statement, &[&workspace]).await {
             Ok(rows) => Ok(rows.iter().map(|row| row.get(0)).collect()),
@@ -41,7 +42,7 @@ impl PostgresStore {
     async fn put_segment(&self, workspace: &str, segment: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
         let mut session = self.session.lock().await;
         let session = self.connected(&mut session, workspace).await?;
-        if let Some(problem) = &session.lost_lock {
+        if let Some(problem) = &session.lock_failure {
             return Err(problem.clone());
         }
         let Some(connection) = &session.connection else { return Err(self.closed()) };
@@ -51,6 +52,7 @@ impl PostgresStore {
         );
         let mut inserted = connection.client.execute(&statement, &[&workspace, &segment, &bytes]).await;
         if inserted.as_ref().is_err_and(is_missing) {
+            // The table is created by the first run that needs it, so that reading needs no right to create it.
             ensure_journal(&connection.client, &self.tables).await.map_err(|problem| self.journal_error(&problem))?;
             inserted = connection.client.execute(&statement, &[&workspace, &segment, &bytes]).await;
         }

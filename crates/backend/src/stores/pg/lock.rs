@@ -25,7 +25,7 @@ pub(super) struct AdvisoryLock {
 pub(super) enum LockMode {
     /// This one only, as with Terraform and OpenTofu.
     Alone,
-    /// Those of all shared runs.
+    /// The sessions of all shared runs.
     Shared,
 }
 
@@ -110,6 +110,7 @@ impl AdvisoryLock {
         check_session(client, connection.backend).await?;
         let not_locked = || LockError::Store(StoreError::NotLocked { location: workspace.to_owned() });
         let number = row(client, tables, workspace).await?.ok_or_else(not_locked)?;
+        // A shared lock excludes the exclusive one of Terraform, OpenTofu and unshared runs.
         let statement = "SELECT pg_try_advisory_lock_shared($1)";
         if !client.query_one(statement, &[&number]).await?.get::<_, bool>(0) {
             return Err(held_by_other(client, number, already_locked(workspace)).await?);
@@ -198,6 +199,7 @@ async fn existing(client: &Client, number: i64, creation: &[i64], workspace: &st
             Ok(vec![number])
         }
         Err(problem) => {
+            // A lock that is not returned to the caller must not outlive the attempt.
             release_numbers(client, &[number]).await?;
             Err(problem)
         }
@@ -275,6 +277,7 @@ async fn holder(client: &Client, number: i64) -> Result<Option<LockInfo>, tokio_
 /// Ends the session that holds the lock, whose process the user names.
 pub(super) async fn force(client: &Client, tables: &Tables, workspace: &str, id: &str) -> Result<(), LockError> {
     let mut numbers: Vec<i64> = row(client, tables, workspace).await?.into_iter().collect();
+    // A run that creates the workspace holds the locks for creation instead of the row's.
     numbers.extend(tables.creation_locks());
     let mut found: Option<LockInfo> = None;
     for number in numbers {

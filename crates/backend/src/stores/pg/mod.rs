@@ -66,7 +66,7 @@ struct Session {
     is_prepared: bool,
     lock: Option<AdvisoryLock>,
     /// The error about a lock that ended with its connection. No journal is written without it.
-    lost_lock: Option<StoreError>,
+    lock_failure: Option<StoreError>,
 }
 
 fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreError> {
@@ -85,14 +85,15 @@ impl PostgresStore {
     /// Returns the connection; opens one if there is none, or if the last one broke while no lock was held.
     async fn connected<'s>(&self, session: &'s mut Session, workspace: &str) -> Result<&'s mut Session, StoreError> {
         let is_broken = session.connection.as_ref().is_some_and(Connection::is_closed);
+        // A new connection would have no lock, so the run must not continue over one.
         if is_broken && session.lock.take().is_some() {
             session.connection = None;
-            let lost = StoreError::LockLost {
+            let failure = StoreError::LockLost {
                 location: self.shown(workspace),
                 reason: "the connection to the database broke, and the lock ended with it".to_owned(),
             };
-            session.lost_lock = Some(lost.clone());
-            return Err(lost);
+            session.lock_failure = Some(failure.clone());
+            return Err(failure);
         }
         if is_broken {
             session.connection = None;
@@ -123,6 +124,7 @@ impl PostgresStore {
         let mut session = self.session.lock().await;
         let session = self.connected(&mut session, workspace).await?;
         let Some(connection) = &session.connection else { return Ok(None) };
+        // xmin changes with each write of the row, also by Terraform and OpenTofu.
         let statement = format!("SELECT data, xmin::text FROM {} WHERE name = $1", self.tables.qualified);
         let found = connection.client.query_opt(&statement, &[&workspace]).await;
         let snapshot = |row: Row| {
@@ -236,7 +238,7 @@ impl PostgresStore {
         let (held, lock) = AdvisoryLock::take(connection, &self.tables, workspace, info)
             .await
             .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, "lock the state"))?;
-        (session.lock, session.lost_lock) = (Some(lock), None);
+        (session.lock, session.lock_failure) = (Some(lock), None);
         Ok(HeldLock { info: LockInfo { path: self.shown(workspace), ..held.info }, id: held.id })
     }
 

@@ -67,7 +67,7 @@ impl PostgresStore {
         let (held, lock) = AdvisoryLock::take_shared(connection, &self.tables, workspace, info)
             .await
             .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, "lock the state"))?;
-        (session.lock, session.lost_lock) = (Some(lock), None);
+        (session.lock, session.lock_failure) = (Some(lock), None);
         Ok(held)
     }
 }

@@ -128,6 +128,7 @@ fn permission(error: &ServiceError) -> &'static str {
         ("s3", "ListObjectsV2") => "s3:ListBucket",
         ("s3", "PutObject" | "CopyObject") => "s3:PutObject",
         ("s3", "DeleteObject" | "DeleteObjects") => "s3:DeleteObject",
+        // HeadObject has no action of its own: S3 checks s3:GetObject for it.
         ("s3", _) => "s3:GetObject",
         (_, "PutItem") => "dynamodb:PutItem",
         (_, "DeleteItem") => "dynamodb:DeleteItem",

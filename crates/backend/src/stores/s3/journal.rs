@@ -17,6 +17,7 @@ impl ObjectStore for S3Store {
 
     async fn create_object(&self, workspace: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
         let run = name.rsplit('/').nth(1).unwrap_or_default();
+        // The note is removed first, so that a killed run leaves no note that denies its segment.
         self.open_journal(&self.key(workspace), run).await?;
         match self.objects.put(name, bytes, &self.state_tags, Condition::Absent).await? {
             Outcome::Done(_) => Ok(SegmentCreated::Yes),

@@ -107,6 +107,7 @@ impl Locks {
     /// lock file of this process.
     pub async fn release(&self, target: Target<'_>, id: &str, file: Option<&str>) -> Result<(), StoreError> {
         let mut results = Vec::new();
+        // The file goes last, as it was created first: the run that creates it next finds the item free.
         if let Some(table) = &self.table {
             results.push(release_item(table, target, id).await);
         }
@@ -136,19 +137,19 @@ async fn exchange_file(
     tags: &[(String, String)],
 ) -> Result<String, StoreError> {
     let (file, location) = (target.file(), target.objects.location(target.key));
-    let Some(found) = target.objects.get(&file).await? else { return Err(StoreError::lost_to(location, None)) };
+    let Some(found) = target.objects.get(&file).await? else { return Err(StoreError::lock_loss(location, None)) };
     let holder: LockInfo = serde_json::from_slice(&found.bytes).unwrap_or_default();
     // The answer to an earlier attempt was lost.
     if holder == *info {
         return Ok(found.version);
     }
     if holder != *stored {
-        return Err(StoreError::lost_to(location, Some(&holder)));
+        return Err(StoreError::lock_loss(location, Some(&holder)));
     }
     let body = serde_json::to_vec(info).unwrap_or_default();
     match target.objects.put(&file, &body, tags, Condition::Matches(&found.version)).await? {
         Outcome::Done(etag) => Ok(etag),
-        Outcome::Refused => Err(StoreError::lost_to(location, None)),
+        Outcome::Refused => Err(StoreError::lock_loss(location, None)),
     }
 }
 
@@ -164,9 +165,9 @@ async fn exchange_item(
         return match file {
             LockFile::On => match table.put_lock(&key, info).await? {
                 PutLock::Done => Ok(()),
-                PutLock::Held(holder) => Err(StoreError::lost_to(location, holder.as_ref())),
+                PutLock::Held(holder) => Err(StoreError::lock_loss(location, holder.as_ref())),
             },
-            LockFile::Off => Err(StoreError::lost_to(location, None)),
+            LockFile::Off => Err(StoreError::lock_loss(location, None)),
         };
     };
     let holder: LockInfo = serde_json::from_str(&found).unwrap_or_default();
@@ -175,7 +176,7 @@ async fn exchange_item(
     }
     // With a lock file, an item of the former holder may be older than its file.
     if holder.id != stored.id || (file == LockFile::Off && holder != *stored) {
-        return Err(StoreError::lost_to(location, Some(&holder)));
+        return Err(StoreError::lock_loss(location, Some(&holder)));
     }
     table.replace_lock(&key, &found, info).await
 }

@@ -97,6 +97,7 @@ impl Marks {
             mark.version = version.to_owned();
             mark.is_closed = note.is_some();
             mark.former = None;
+            // The written state contains these journals, but their objects stay if the run is killed now.
             if note.is_some() {
                 let own = std::mem::take(&mut mark.own);
                 mark.merged.extend(own);
@@ -130,10 +131,12 @@ impl S3Store {
             mark.is_closed.then(|| (mark.version.clone(), note(OPEN, &mark.merged)))
         });
         let Some((version, note)) = closed else { return Ok(()) };
+        // A refusal means that another run has replaced the state since this run read it.
         let Some(new) = self.objects.annotate(key, &version, &note, &self.state_tags).await? else {
             return Err(StoreError::Conflict { location: self.objects.location(key), found: None });
         };
         self.marks.with(key, |mark| {
+            // The caller still expects the version that it has read, so that one is mapped to the copy.
             mark.former = Some(version);
             mark.version = new;
             mark.is_closed = false;
@@ -152,7 +155,9 @@ impl Objects {
         tags: &[(String, String)],
     ) -> Result<Option<String>, StoreError> {
         let source = format!("{}/{key}", self.settings.bucket);
+        // The header is a path: its slashes are not encoded.
         let source = source.split('/').map(groma_cloud::api::url_encoded).collect::<Vec<_>>().join("/");
+        // With the condition, the copy cannot bring back a state that another run has replaced.
         let request = self.with_metadata(self.request(Method::PUT, "CopyObject", key), tags);
         let request = self
             .with_source_key(request)

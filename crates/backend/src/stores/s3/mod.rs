@@ -110,6 +110,7 @@ impl S3Store {
                     .to_owned(),
             })
         };
+        // Only success is remembered: the next request repeats a check that failed.
         self.checked_account.get_or_try_init(check).await.map(|_| ())
     }
 
@@ -190,6 +191,7 @@ impl S3Store {
                 }
             }
         };
+        // Before the digest, whose failure does not undo the write of the object.
         self.marks.written(&key, &etag, note.as_deref());
         self.record_digest(&key, write.bytes).await?;
         Ok(Version(etag))
@@ -198,6 +200,7 @@ impl S3Store {
     async fn remove(&self, workspace: &str) -> Result<(), StoreError> {
         self.check_account().await?;
         let key = self.key(workspace);
+        // The object is deleted first, because reads ignore a digest without an object.
         self.objects.delete(&key, Condition::None).await?;
         if let Some(table) = &self.locks.table {
             table.delete_digest(&Target { objects: &self.objects, key: &key }.path()).await?;
@@ -228,6 +231,7 @@ impl S3Store {
 
     async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let key = self.key(workspace);
+        // Forgotten before the request: if that fails, a repetition must read the file instead of trusting its ETag.
         let file = self.forget_lock(&key, id);
         self.locks.release(Target { objects: &self.objects, key: &key }, id, file.as_deref()).await
     }

@@ -127,6 +127,7 @@ impl Objects {
             request = request.with_header(mark::HEADER, note);
         }
         match self.conditional(key, "write the object", request.with_body(bytes.clone()), condition).await? {
+            // The next write needs the ETag, which some compatible services do not return.
             Outcome::Done(etag) if etag.is_empty() => Ok(Outcome::Done(self.etag(key).await?.unwrap_or_default())),
             outcome => Ok(outcome),
         }
@@ -153,6 +154,7 @@ impl Objects {
     async fn delete_batch(&self, keys: &[String]) -> Result<(), StoreError> {
         let body = batch(keys);
         let request = self.request(Method::POST, "DeleteObjects", "").with_query("delete", "");
+        // S3 refuses this request without a checksum of its body.
         let request = request
             .with_header("content-type", "application/xml")
             .with_header("content-md5", STANDARD.encode(Md5::digest(&body)))

@@ -176,6 +176,7 @@ pub(super) fn client(settings: &Settings, host: &Host) -> Result<AwsClient, Stor
         );
         return Err(invalid("region", reason));
     }
+    // A larger number saturates: no run lives for so many attempts.
     let retries = u32::try_from(settings.number("max_retries").unwrap_or(5)).unwrap_or(u32::MAX);
     let optional = |name: &str| settings.text(name).map(str::to_owned);
     let paths = |name: &str| -> Vec<PathBuf> {

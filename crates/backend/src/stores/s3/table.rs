@@ -45,6 +45,7 @@ impl Table {
     }
 
     async fn item(&self, id: &str, action: &'static str) -> Result<Json, StoreError> {
+        // An eventually consistent read could miss a lock that another run has just put.
         let body = json!({ "TableName": self.name, "Key": { "LockID": { "S": id } }, "ConsistentRead": true });
         let answer = self.call("GetItem", action, &body).await?;
         Ok(answer.map(|mut answer| answer["Item"].take()).unwrap_or_default())
@@ -95,12 +96,13 @@ impl Table {
         });
         match self.call("PutItem", "write the lock", &body).await? {
             Ok(_) => Ok(()),
-            Err(Refused) => Err(StoreError::lost_to(key.to_owned(), None)),
+            Err(Refused) => Err(StoreError::lock_loss(key.to_owned(), None)),
         }
     }
 
     /// Deletes the lock if it still has this info.
     pub async fn delete_lock(&self, key: &str, info: &str) -> Result<(), StoreError> {
+        // A missing item passes: the deletion is repeated after a lost answer.
         let body = json!({
             "TableName": self.name,
             "Key": { "LockID": { "S": key } },
@@ -145,6 +147,7 @@ impl Table {
             "ConditionExpression": "Digest = :old",
             "ExpressionAttributeValues": { ":old": { "S": old.md5 } },
         });
+        // A refusal means that another run has recorded a digest since, which is the newer one.
         self.call("PutItem", "write the digest of the state", &body).await.map(|_| ())
     }
 

@@ -41,6 +41,7 @@ fn enable(context: &mut Context, arguments: &StateSharingChange) -> Outcome {
     // Shared runs merge into a state, so there must be one.
     let saved = store.save(&mut state).map_err(failed)?;
     enable_sharing(&*object).map_err(failed)?;
+    // The lock is released before the message invites other runs.
     drop(store);
     if let Saved::Written(_) = saved {
         context.report(&format!("Wrote the state to {shown}.\n"));
@@ -56,6 +57,7 @@ fn disable(context: &mut Context, arguments: &StateSharingChange) -> Outcome {
     let location = location(context, arguments)?;
     let object = location.shared_object()?;
     let shown = location.shown();
+    // Shared runs hold this lock together, so it is free only when all of them have ended.
     let (store, _) = open_state(context, location, &locking(&arguments.access.locking, "state-sharing"))?;
     if sharing_document(&*object).map_err(failed)?.is_some_and(|document| document.enabled) {
         disable_sharing(&*object).map_err(failed)?;

@@ -27,6 +27,7 @@ impl Store {
         let desired = document(&request.desired_state, "DesiredState")?;
         let problems = validate::desired_state(&schema, &desired);
         self.work(|turn| {
+            // Before the validation: the object of a repeated request may exist by now.
             if let Some(known) = client.known(turn)? {
                 return Ok(known);
             }
@@ -108,6 +109,7 @@ impl Store {
             if turn.index.object(&kind, &identifier).is_some() {
                 start.effect = Effect::Remove;
             } else {
+                // AWS accepts the request, and its handler then finds no object.
                 start.failure = Some((HandlerErrorCode::NotFound, not_found(&request.type_name, &identifier).message));
             }
             self.begin(turn, start, client)
@@ -118,6 +120,7 @@ impl Store {
 /// The whole model after a patch on what can be read of it.
 fn patched(schema: &TypeSchema, stored: &Json, patch: &json_patch::Patch) -> Outcome<Json> {
     let mut before = stored.clone();
+    // A patch cannot refer to values that the service does not return.
     view::strip(&schema.write_only, &mut before);
     let mut model = before.clone();
     json_patch::patch(&mut model, patch).map_err(|error| invalid(format!("Invalid patch update: {error}")))?;
@@ -139,6 +142,7 @@ fn patched(schema: &TypeSchema, stored: &Json, patch: &json_patch::Patch) -> Out
     let problems: Vec<String> =
         validate::model(schema, &model).into_iter().filter(|problem| !known.contains(problem)).collect();
     refuse(&problems)?;
+    // Write-only values that the patch lacks stay in the object.
     view::keep(&schema.write_only, stored, &mut model);
     Ok(model)
 }

@@ -35,6 +35,7 @@ impl Store {
                 if !wanted {
                     continue;
                 }
+                // A next page exists only if another request matches the filter.
                 if summaries.len() == page {
                     next_token = Some(pack_token(&last.to_string()));
                     break;

@@ -39,6 +39,7 @@ impl Store {
             failure: start.failure,
             cancelled: None,
         };
+        // Even without a delay the first answer is not final, so that clients have to poll.
         let mut answer = request.progress(request.started.saturating_sub(1));
         answer.event_time = request.started as f64 / 1_000.0;
         turn.record(Record::Request(Box::new(request)))?;
@@ -88,6 +89,7 @@ impl<'a> Client<'a> {
         }
         let mut hash = Sha256::new();
         for part in parts {
+            // The lengths distinguish parts whose concatenation is the same.
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
