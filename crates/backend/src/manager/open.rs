@@ -85,7 +85,7 @@ impl RemoteBackend {
     pub fn open(&self, workspace: &str, options: OpenOptions<'_>) -> Result<OpenedRemote, StateError> {
         let lock = match options.locking {
             Locking::On(request) => {
-                let guard = self.lock(workspace, request, options.waiting, options.report);
+                let guard = self.lock(workspace, request, options.waiting, options.report.clone());
                 Some(guard.map_err(|problem| state_error(&problem))?)
             }
             Locking::Off => None,
@@ -146,7 +146,7 @@ impl RemoteBackend {
         self.block_on(async {
             match store.journals() {
                 Some(journals) if journals.has_no_journals(workspace, &Version(String::new())).is_some() => {
-                    read_unless_closed(store, journals, workspace).await
+                    read_unless_closed(&**store, journals, workspace).await
                 }
                 // Neither answer depends on the other, so a plan waits only for the slower one.
                 Some(journals) => {

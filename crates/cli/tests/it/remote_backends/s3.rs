@@ -191,7 +191,7 @@ fn chain(backend: &str, cloud: &std::path::Path, length: usize) -> String {
 }
 
 #[test]
-fn plan_sends_three_requests_and_apply_one_a_second_and_five() {
+fn plan_sends_four_requests_and_apply_one_a_second_and_five() {
     let Some(moto) = Moto::start() else { return };
     let cloud = tempfile::tempdir().unwrap();
     let configuration =
@@ -208,13 +208,19 @@ fn plan_sends_three_requests_and_apply_one_a_second_and_five() {
         assert!(sent.len() as f64 <= seconds + 5.0, "{round}: {} requests in {seconds} s: {sent:#?}", sent.len());
         assert!(sent.iter().any(|request| request.contains(".groma-journal/")), "{sent:#?}");
         let planned = moto.requests_of(|| assert!(project.has_no_changes()));
-        let lock = "/states/count.tfstate.tflock";
-        assert_eq!(planned, [format!("PUT {lock}"), "GET /states/count.tfstate".to_owned(), format!("DELETE {lock}")]);
+        let state = "/states/count.tfstate";
+        let expected = [
+            format!("GET {state}.groma-sharing"),
+            format!("PUT {state}.tflock"),
+            format!("GET {state}"),
+            format!("DELETE {state}.tflock"),
+        ];
+        assert_eq!(planned, expected);
     }
-    // Another program says nothing about journals: they are listed again.
+    // Another program says nothing about journals: they are listed, and the state is read once more after that.
     let state = moto.get("count.tfstate").unwrap();
     moto.put("count.tfstate", &state);
-    assert_eq!(moto.requests_of(|| assert!(project.has_no_changes())).len(), 4);
+    assert_eq!(moto.requests_of(|| assert!(project.has_no_changes())).len(), 6);
     project.ok(&["destroy", "-auto-approve"]);
 }
 
