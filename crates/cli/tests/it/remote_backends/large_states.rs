@@ -5,7 +5,6 @@ use std::process::{Child, Stdio};
 use serde_json::{Value as Json, json};
 
 use super::http_server::HttpServer;
-use super::s3::Moto;
 use super::{Project, configuration};
 
 /// The number of objects in the state, and the size of each.
@@ -74,15 +73,4 @@ fn memory_stays_below_three_times_the_size_over_http() {
     let size = bytes.len() as u64;
     server.shared().state = Some(bytes);
     stays_small(&project, size, base);
-}
-
-#[test]
-fn memory_stays_below_three_times_the_size_over_s3() {
-    let Some(moto) = Moto::start() else { return };
-    let project = Project::new(&configuration(&moto.backend("large.tfstate", "use_lockfile = true")));
-    project.ok(&["init"]);
-    let base = peak_of(&project, &["state", "pull"]);
-    let state = state();
-    moto.put("large.tfstate", &state);
-    stays_small(&project, state.to_string().len() as u64, base);
 }
