@@ -168,6 +168,10 @@ impl Membership {
     }
 
     fn renewal_due(&self, age: Duration) -> Result<(), StateError> {
+        // After its deadline, another program may have held the lock, changed the state, and released the lock again.
+        if age > LEASE {
+            return Err(self.lose(taken_over(&self.object.location(), None)));
+        }
         if age < 2 * RENEWAL { Ok(()) } else { self.renew() }
     }
 
