@@ -137,9 +137,8 @@ impl Membership {
     /// # Errors
     /// Another process has taken the run over, or the store fails.
     pub fn check(&self) -> Result<SharingDocument, StateError> {
-        if let Some(problem) = self.status().loss.clone() {
-            return Err(problem);
-        }
+        // After a pause, another program may have taken the ordinary lock, and work on a state without the results of this run.
+        self.confirm()?;
         let document = read(&*self.object)?.map(|(document, _)| document).unwrap_or_default();
         match document.own(&self.run, &self.process) {
             Some(_) => Ok(document),
@@ -171,6 +170,10 @@ impl Membership {
     }
 
     fn renewal_due(&self, age: Duration) -> Result<(), StateError> {
+        // After its deadline, another program may have held the lock, changed the state, and released the lock again.
+        if age > LEASE {
+            return Err(self.lose(taken_over(&self.object.location(), None)));
+        }
         if age < 2 * RENEWAL { Ok(()) } else { self.renew() }
     }
 
