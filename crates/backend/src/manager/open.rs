@@ -7,12 +7,13 @@ use std::time::Duration;
 use groma_encryption::Encryption;
 use groma_state::{
     Access, Backup, DamagedJournal, Journal, Locking, Opened, PersistIntervals, RemoteOptions, RemoteState,
-    Replicating, Saved, State, StateError, StateErrorKind, StatePaths,
+    Replicating, Saved, SharedObject, State, StateError, StateErrorKind, StatePaths,
 };
 
 use super::backend::RemoteBackend;
 use super::guard::{LockGuard, ReleaseReport, Waiting};
 use super::object::{StoredObject, state_error};
+use super::shared::RemoteShared;
 use crate::error::StoreError;
 use crate::host::Environment;
 use crate::store::{HeldLock, JournalStore, Snapshot, StateStore, Version};
@@ -156,6 +157,24 @@ impl RemoteBackend {
                 None => (store.read(workspace).await, None),
             }
         })
+    }
+
+    /// Returns a workspace as an object that runs can share.
+    ///
+    /// # Errors
+    /// The store cannot share states; the error says why.
+    pub fn shared(&self, workspace: &str) -> Result<Arc<dyn SharedObject>, StoreError> {
+        RemoteShared::of(self, workspace)
+    }
+
+    /// Returns the journal on this machine of runs that hold the lock of a workspace alone.
+    pub fn exclusive_journal(&self, journals: &Path, workspace: &str) -> PathBuf {
+        StatePaths::of_file(self.journal_file(journals, workspace)).journal()
+    }
+
+    /// Returns the folder on this machine with the journals of shared runs.
+    pub fn shared_runs(&self, journals: &Path, workspace: &str) -> PathBuf {
+        self.journal_file(journals, workspace).with_file_name("shared-runs")
     }
 
     /// Returns the file that the journal of a workspace belongs to. The location of the state is part of the name, so that

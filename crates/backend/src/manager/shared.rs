@@ -1,12 +1,11 @@
 //! Shared states in remote stores.
 
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use groma_state::{JournalsAfter, SegmentStore, SharedObject, StateError, StateErrorKind, StatePaths, Versioned};
+use groma_state::{JournalsAfter, SegmentStore, SharedObject, StateError, StateErrorKind, Versioned};
 
 use super::backend::RemoteBackend;
 use super::keeper;
@@ -31,42 +30,30 @@ pub(super) struct RemoteShared {
     lock: Mutex<Option<HeldLock>>,
 }
 
-impl RemoteBackend {
+impl RemoteShared {
     /// Returns a workspace as an object that runs can share.
     ///
     /// # Errors
     /// The store cannot share states; the error says why.
-    pub fn shared(&self, workspace: &str) -> Result<Arc<dyn SharedObject>, StoreError> {
+    pub fn of(backend: &RemoteBackend, workspace: &str) -> Result<Arc<dyn SharedObject>, StoreError> {
         let unsupported =
             |advice: String| StoreError::Unsupported { operation: "sharing the state".to_owned(), advice };
-        if self.store().sharing().is_none() {
+        if backend.store().sharing().is_none() {
             let advice = format!(
                 "The backend {:?} cannot replace a document only if it is unchanged, or cannot keep one beside the state. Sharing works \
                  with the backends azurerm, consul, gcs, inmem, kubernetes, local, pg and s3.",
-                self.ty().name
+                backend.ty().name
             );
             return Err(unsupported(advice));
         }
-        if !self.store().can_lock() {
+        if !backend.store().can_lock() {
             let advice = "The backend is configured without locks, so that Terraform and OpenTofu could not be kept off. Configure a \
                           lock first.";
             return Err(unsupported(advice.to_owned()));
         }
-        Ok(Arc::new(RemoteShared { backend: self.clone(), workspace: workspace.to_owned(), lock: Mutex::default() }))
+        Ok(Arc::new(Self { backend: backend.clone(), workspace: workspace.to_owned(), lock: Mutex::default() }))
     }
 
-    /// Returns the journal on this machine of runs that hold the lock of a workspace alone.
-    pub fn exclusive_journal(&self, journals: &Path, workspace: &str) -> PathBuf {
-        StatePaths::of_file(self.journal_file(journals, workspace)).journal()
-    }
-
-    /// Returns the folder on this machine with the journals of shared runs.
-    pub fn shared_runs(&self, journals: &Path, workspace: &str) -> PathBuf {
-        self.journal_file(journals, workspace).with_file_name("shared-runs")
-    }
-}
-
-impl RemoteShared {
     fn sharing(&self) -> Result<&dyn SharingStore, StoreError> {
         let missing = || StoreError::Unsupported { operation: "sharing the state".to_owned(), advice: String::new() };
         self.backend.store().sharing().ok_or_else(missing)

@@ -1,9 +1,8 @@
 //! `gcs`: states in a bucket of Google Cloud Storage, locked by objects that only one run can create.
 
 mod api;
-mod journal;
 mod settings;
-mod sharing;
+mod sidecars;
 
 use std::sync::Arc;
 

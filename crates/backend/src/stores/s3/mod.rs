@@ -2,13 +2,12 @@
 
 mod digest;
 mod errors;
-mod journal;
 mod lock;
 mod mark;
 mod objects;
 mod schema;
 mod settings;
-mod sharing;
+mod sidecars;
 mod table;
 
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
-//! The objects of journals.
+//! The objects that accompany a state: journals, and the sharing document. Shared runs hold the lock record together.
 
 use super::S3Store;
 use super::objects::{Condition, Outcome};
 use crate::error::StoreError;
-use crate::store::{SegmentCreated, Version};
+use crate::store::{Expected, SegmentCreated, SharingStore, Snapshot, StoreFuture, Version, Write, sharing_object};
 use crate::stores::object_store::{FOLDER, ObjectStore};
 
 impl ObjectStore for S3Store {
@@ -48,5 +48,30 @@ impl ObjectStore for S3Store {
 
     async fn delete_objects(&self, names: &[String]) -> Result<(), StoreError> {
         self.objects.delete_all(names).await
+    }
+}
+
+impl SharingStore for S3Store {
+    fn read_sharing<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
+        Box::pin(async move {
+            self.check_account().await?;
+            let found = self.objects.get(&sharing_object(&self.key(workspace))).await?;
+            Ok(found.map(|object| Snapshot { bytes: object.bytes, version: Version(object.version) }))
+        })
+    }
+
+    fn write_sharing<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {
+        Box::pin(async move {
+            let object = sharing_object(&self.key(workspace));
+            let condition = match &write.expected {
+                Expected::Any => Condition::None,
+                Expected::Absent => Condition::Absent,
+                Expected::Version(Version(etag)) => Condition::Matches(etag),
+            };
+            match self.objects.put(&object, write.bytes, &self.state_tags, condition).await? {
+                Outcome::Done(etag) => Ok(Version(etag)),
+                Outcome::Refused => Err(StoreError::Conflict { location: self.objects.location(&object), found: None }),
+            }
+        })
     }
 }
