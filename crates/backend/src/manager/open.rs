@@ -149,7 +149,6 @@ impl RemoteBackend {
                 Some(journals) if journals.has_no_journals(workspace, &Version(String::new())).is_some() => {
                     read_unless_closed(&**store, journals, workspace).await
                 }
-                // Neither answer depends on the other, so a plan waits only for the slower one.
                 Some(journals) => {
                     let listed = journals.segments(workspace).await;
                     (store.read(workspace).await, Some(listed))
@@ -190,9 +189,9 @@ impl RemoteBackend {
     }
 }
 
-/// Reads a state that may say that no journals are beside it, and lists them if it does not say so.
+/// Reads a state that may say that it has no journals, and lists them if it does not say so.
 ///
-/// A state that stays the same while they are listed lacks nothing of a journal that is gone.
+/// A listing counts if the state is the same before and after it: then nobody has merged and deleted a journal meanwhile.
 async fn read_unless_closed(
     store: &dyn StateStore,
     journals: &dyn JournalStore,
@@ -200,7 +199,7 @@ async fn read_unless_closed(
 ) -> (ReadState, Option<ListedJournals>) {
     let version = |found: &ReadState| Some(found.as_ref().ok()?.as_ref()?.version.clone());
     let mut found = store.read(workspace).await;
-    loop {
+    for _ in 0..OPENINGS {
         let before = version(&found);
         if before.as_ref().and_then(|version| journals.has_no_journals(workspace, version)) == Some(true) {
             return (found, Some(Ok(Vec::new())));
@@ -211,6 +210,7 @@ async fn read_unless_closed(
             return (found, Some(listed));
         }
     }
+    (Err(StoreError::Conflict { location: store.location(workspace), found: None }), None)
 }
 
 impl RemoteHandle {
