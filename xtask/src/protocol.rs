@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use prost_types::DescriptorProto;
@@ -47,12 +48,17 @@ fn generate(workspace: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error>
     let out = tempfile::tempdir()?;
     generate_host(&definitions, out.path())?;
     generate_provider(&definitions, out.path())?;
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(out.path())? {
-        let entry = entry?;
-        files.insert(entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path())?);
-    }
-    Ok(files)
+    Ok(read_all(out.path())?)
+}
+
+/// Returns the text of each file in a directory.
+fn read_all(directory: &Path) -> io::Result<BTreeMap<String, String>> {
+    fs::read_dir(directory)?
+        .map(|entry| {
+            let entry = entry?;
+            Ok((entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path())?))
+        })
+        .collect()
 }
 
 fn generate_host(definitions: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
@@ -129,9 +135,11 @@ mod tests {
     #[test]
     fn committed_code_is_what_the_definitions_generate() {
         let workspace = crate::workspace_root();
-        for (name, code) in generate(&workspace).expect("the definitions compile") {
-            let committed = fs::read_to_string(workspace.join(GENERATED).join(&name)).unwrap_or_default();
-            assert!(committed == code, "{GENERATED}/{name} is not current; run `cargo xtask protocol`");
+        let generated = generate(&workspace).expect("the definitions compile");
+        let committed = read_all(&workspace.join(GENERATED)).expect("the generated code is committed");
+        assert!(generated.keys().eq(committed.keys()), "{GENERATED} has other files: {:?}", committed.keys());
+        for (name, code) in generated {
+            assert!(committed[&name] == code, "{GENERATED}/{name} is not current; run `cargo xtask protocol`");
         }
     }
 }
