@@ -35,7 +35,7 @@ pub fn lines(groma: &Path, runs: usize) -> Result<Vec<String>, String> {
             cost = cost.min(once(groma, &state, arguments)?);
         }
         lines.push(format!(
-            "`{name}` of a remote state of {:.0} MB: {} s, CPU {} s, peak {:.0} MB, {:.1} times the size (aim: 3)",
+            "`{name}` of a remote state of {:.0} MB: {} s, CPU {} s, peak {:.0} MB, {:.1} times the size",
             size / 1e6,
             seconds(cost.wall),
             seconds(cost.cpu),
