@@ -58,9 +58,17 @@ pub enum Meaning {
     Many(Name),
 }
 
-/// Finds the type behind one of our names. [`NameIndex`] is for more than one name.
+/// Finds the type behind one of our names. [`NameIndex`] is for many names.
 pub fn find(catalogue: &Catalogue, name: &str) -> Option<Meaning> {
-    NameIndex::new(catalogue).find(name).cloned()
+    let service = service_of(name)?;
+    let is_of_service = |type_name: &&str| parts(type_name).is_some_and(|(own, _)| own.eq_ignore_ascii_case(service));
+    let types: Vec<Name> = catalogue.type_names().into_iter().filter(is_of_service).map(Name::from).collect();
+    meanings(&types).remove(name)
+}
+
+/// Returns the service in one of our names: `ec2` of `awscc_ec2_instance`.
+fn service_of(name: &str) -> Option<&str> {
+    name.strip_prefix(PREFIX)?.split('_').next()
 }
 
 /// The types of a catalogue by our names. The names of a service are formed when one of them is first needed.
@@ -89,7 +97,7 @@ impl NameIndex {
 
     /// Finds the type behind one of our names.
     pub fn find(&self, name: &str) -> Option<&Meaning> {
-        let service = self.services.get(name.strip_prefix(PREFIX)?.split('_').next()?)?;
+        let service = self.services.get(service_of(name)?)?;
         service.meanings.get_or_init(|| meanings(&service.types)).get(name)
     }
 }

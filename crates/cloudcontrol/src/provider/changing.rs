@@ -13,7 +13,7 @@ use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::patch::{desired_state, patch};
 use super::present::{identifier_of, properties, read_after_change, with_id};
-use super::private_state::{Configured, PrivateState, new_token};
+use super::private_state::{Configured, PrivateState, new_client_token};
 use super::same::is_empty;
 use super::secrets::with_ephemeral;
 use super::state::fill_object;
@@ -27,7 +27,7 @@ pub(super) async fn create(
     let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
     let planned = request.plan;
     // The planned token: an apply that is repeated finds the request of the first one (CC-40).
-    let token = PrivateState::decode(&request.private).token.unwrap_or_else(new_token);
+    let token = PrivateState::decode(&request.private).token.unwrap_or_else(new_client_token);
     let private = PrivateState { configured: Some(Configured::of(fields, &request.config)), ..PrivateState::default() };
     let desired = match &interpreted.tags {
         Some(place) => place.desired(&connection.tags, fields, &planned, &BTreeMap::new()),
@@ -125,7 +125,7 @@ pub(super) async fn update(
         return ObjectResponse::failed(no_identifier(interpreted));
     };
     let planned_with = PrivateState::decode(&request.private);
-    let token = planned_with.token.clone().unwrap_or_else(new_token);
+    let token = planned_with.token.clone().unwrap_or_else(new_client_token);
     // A token names one request, so the next change needs a new one.
     let private = PrivateState { token: None, ..planned_with };
     let is_updatable = interpreted.schema.handlers.update.is_some();
@@ -224,7 +224,7 @@ pub(super) async fn delete(
     let identifier = identifier_of(state).ok_or_else(|| no_identifier(interpreted))?;
     // A second deletion finds nothing, so the token need not outlive a crash.
     connection
-        .delete(&interpreted.schema, &identifier, &new_token())
+        .delete(&interpreted.schema, &identifier, &new_client_token())
         .await
         .map_err(|failure| failed_change(interpreted, &failure, Some(&identifier), RecordAfterFailure::BeforeDelete))
 }

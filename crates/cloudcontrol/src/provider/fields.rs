@@ -254,7 +254,7 @@ impl Fields {
         Self { list, block: Arc::new(block), node, key, schemas: Default::default(), results: OnceLock::new() }
     }
 
-    /// Returns the object with each value replaced by that of `value`; something that is no known object stays as it is.
+    /// Returns the object with each value replaced by that of `value`; null and unknown objects are returned unchanged.
     pub fn map(&self, object: &Value, mut value: impl FnMut(&Field, &Value) -> Value) -> Value {
         let Some(view) = object.as_object() else { return object.clone() };
         let values = self.list.iter().zip(view.values()).map(|(field, old)| value(field, old));

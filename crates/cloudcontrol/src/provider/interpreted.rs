@@ -1,4 +1,4 @@
-//! Types as they were interpreted, each once and when first asked for.
+//! Interprets resource types on first use, and again once nothing uses them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};

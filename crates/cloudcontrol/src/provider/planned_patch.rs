@@ -1,7 +1,7 @@
 //! The patch of a planned update, as people may see it: without secrets, and with placeholders for unknown values.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_framework::PrivateData;
 use groma_value::{Kind, Redacted, Value};
@@ -28,6 +28,8 @@ fn redacted() -> Json {
 #[derive(Debug)]
 pub struct Patches {
     types: Types,
+    /// The types of earlier patches, so that each is interpreted once.
+    used: Mutex<HashMap<Name, Arc<Interpreted>>>,
 }
 
 /// A planned update of an object.
@@ -55,12 +57,22 @@ pub struct PlannedPatch {
 impl Patches {
     /// Returns the patches of the types in a catalogue.
     pub fn new(catalogue: Arc<Catalogue>) -> Self {
-        Self { types: Types::new(catalogue) }
+        Self { types: Types::new(catalogue), used: Mutex::default() }
+    }
+
+    fn interpreted(&self, resource_type: &str) -> Option<Arc<Interpreted>> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(interpreted) = used.get(resource_type) {
+            return Some(interpreted.clone());
+        }
+        let interpreted = self.types.one(resource_type).ok().flatten()?;
+        used.insert(resource_type.into(), interpreted.clone());
+        Some(interpreted)
     }
 
     /// Returns the patch of an update; none for a type without updates, or if nothing is sent.
     pub fn of(&self, resource_type: &str, update: PlannedUpdate<'_>) -> Option<PlannedPatch> {
-        let interpreted = self.types.one(resource_type).ok().flatten()?;
+        let interpreted = self.interpreted(resource_type)?;
         interpreted.schema.handlers.update.as_ref()?;
         let (before, after) = (update.before.unmark_deep().0, update.after.unmark_deep().0);
         let identifier = identifier_of(&before)?;

@@ -87,8 +87,8 @@ impl PrivateState {
     }
 }
 
-/// Creates a client token, which names a request and which nobody else uses, from the operating system's randomness, the clock and a counter.
-pub fn new_token() -> String {
+/// Returns a unique client token from the system's randomness, the clock and a counter.
+pub fn new_client_token() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
     let mut hash = Sha256::new();
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn tokens_differ() {
-        let tokens: std::collections::HashSet<String> = (0..1_000).map(|_| new_token()).collect();
+        let tokens: std::collections::HashSet<String> = (0..1_000).map(|_| new_client_token()).collect();
         assert_eq!(tokens.len(), 1_000);
     }
 

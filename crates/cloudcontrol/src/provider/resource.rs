@@ -17,7 +17,7 @@ use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::plan::{Sources, plan};
 use super::present::{identifier_of, read, with_id};
-use super::private_state::{Configured, PrivateState, new_token};
+use super::private_state::{Configured, PrivateState, new_client_token};
 use super::region::REGION;
 use super::stored;
 use super::tags::TagSettings;
@@ -177,7 +177,7 @@ fn plan_change(
     let requires_replace: Vec<Path> =
         requires_replace.into_iter().filter(|path| !stays || *path != region_path()).collect();
     let diagnostics = adoption_warning(&planned.adopted);
-    let token = changes.then(new_token);
+    let token = changes.then(new_client_token);
     let configured = Some(Configured::of(fields, &request.config));
     let private = if changes || private.configured != configured {
         PrivateState { token, configured, ..private }.encode()

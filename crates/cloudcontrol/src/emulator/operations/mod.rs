@@ -31,7 +31,7 @@ fn refuse_concurrent(turn: &Turn<'_>, kind: &Kind, identifier: &str) -> Outcome<
         None => Ok(()),
         Some(request) => {
             let message = format!(
-                "Resource of type '{}' with identifier '{identifier}' is at work on request {}.",
+                "Resource of type '{}' with identifier '{identifier}' has request {} in progress.",
                 kind.type_name, request.token
             );
             Err(ApiError::new(Fault::ConcurrentOperation, message))
