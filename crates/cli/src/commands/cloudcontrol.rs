@@ -8,7 +8,7 @@ use groma_address::Mode;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::policy::{Scope, policy, type_of};
 use groma_cloudcontrol::schema::{Catalogue, published, save};
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, did_you_mean};
 
 use super::adopt;
 use super::cli_configuration::configuration_folder;
@@ -124,9 +124,10 @@ fn update(context: &Context, arguments: &CloudControlUpdate) -> Result<String, D
 
 pub(super) fn known(catalogue: &Catalogue, name: &str) -> Result<groma_cloudcontrol::Name, Diagnostics> {
     type_of(catalogue, name).ok_or_else(|| {
-        fail(
-            "Unknown resource type",
-            format!("{name:?} is no type of AWS Cloud Control. \"cloudcontrol types\" lists all types."),
-        )
+        let detail = format!(
+            "{name:?} is not a resource type of AWS Cloud Control.{} \"cloudcontrol types\" lists all types.",
+            did_you_mean(name, catalogue.type_names())
+        );
+        fail("Unknown resource type", detail)
     })
 }
