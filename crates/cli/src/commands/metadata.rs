@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use groma_lang::{ProviderParameter, functions};
-use groma_value::Type;
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::outcome::{Outcome, misuse};
 use crate::arguments::{Flag, Functions};
+use crate::views::json::type_json;
 
 pub(super) fn functions(context: &mut Context, arguments: &Functions) -> Outcome {
     if !arguments.json.is_some_and(Flag::is_on) {
@@ -62,8 +62,4 @@ fn parameter(function: &str, parameter: &ProviderParameter) -> Value {
     }
     object.insert("type".to_owned(), type_json(&parameter.ty));
     Value::Object(object)
-}
-
-fn type_json(ty: &Type) -> Value {
-    serde_json::from_str(&ty.to_json()).unwrap_or_default()
 }

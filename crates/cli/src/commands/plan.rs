@@ -46,10 +46,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     // A plan with errors is saved too: it can be shown, but not applied.
     if let Some(path) = &arguments.out {
         let encryption = encryption::of(&run.session().configuration.root)?.plan;
-        let versions = match &store {
-            StateHandle::Shared(shared) => Some(shared.versions(run.records_of(&plan))),
-            StateHandle::Local(_) | StateHandle::Remote(_) => None,
-        };
+        let versions = store.plan_versions(&mut run, &plan);
         let conditions = Conditions { made: &made, versions: versions.as_ref() };
         planfile::write(path, &run, &plan, conditions, encryption.as_deref())?;
     }

@@ -211,7 +211,9 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
     let (Some(plan), Some(state), Some(made)) = (plan, state, made) else {
         return Err(fail("Invalid plan file", format!("{} is incomplete. Create a new plan.", path.display())));
     };
-    let versions = parts.remove(VERSIONS).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let damaged = |_| fail("Invalid plan file", format!("{} is damaged. Create a new plan.", path.display()));
+    // Without this part, the plan would count as one of a state that is not shared.
+    let versions = parts.remove(VERSIONS).map(|bytes| serde_json::from_slice(&bytes)).transpose().map_err(damaged)?;
     let state = PriorState::read(state, path)?;
     let mut files = MemoryFiles::new();
     for (name, bytes) in parts {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::sync::PoisonError;
 
 use groma_address::ProviderAddress;
 use groma_config::{Configuration, Module, TestFile, module_requirements};
@@ -112,9 +111,7 @@ pub(super) fn schemas(context: &mut Context, arguments: &Schema) -> Outcome {
         let sections = ProviderSchemas::of(&**provider).map_err(|problems| not_given(&address, &problems))?;
         schemas.push((address, sections));
     }
-    let mut out = context.streams.documents().lock().unwrap_or_else(PoisonError::into_inner);
-    // A failed write is reported at the end of the command.
-    let _ = write_document(&schemas, &mut *out);
+    context.streams.print_document_with(|out| write_document(&schemas, out));
     Ok(0)
 }
 

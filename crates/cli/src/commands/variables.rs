@@ -43,6 +43,8 @@ pub(super) fn values(
         // Prompts would be pointless before the errors are fixed, but missing variables are reported with them.
         let answers = if diagnostics.has_errors() { Vec::new() } else { ask(context, root, &absent)? };
         if !answers.is_empty() {
+            // A command that plans again does not ask again.
+            context.answers.extend(answers.iter().cloned());
             given.options.extend(answers);
             // The answers are collected like options, so they are parsed and checked alike.
             (values, diagnostics) = collect(&root.variables, &given, &context.sources, &disk);

@@ -98,16 +98,8 @@ pub(super) fn from_directory(
         context.show(&warnings);
         return Ok(None);
     }
-    let versions = versions(&store, &mut run, &plan);
+    let versions = store.plan_versions(&mut run, &plan);
     Ok(Some(Ready { run, store, plan, inputs: options.inputs, versions, warnings }))
-}
-
-/// Returns the versions of the records that a plan of a shared state uses.
-pub(super) fn versions(store: &StateHandle, run: &mut Run, plan: &Plan) -> Option<PlanVersions> {
-    match store {
-        StateHandle::Shared(shared) => Some(shared.versions(run.records_of(plan))),
-        StateHandle::Local(_) | StateHandle::Remote(_) => None,
-    }
 }
 
 /// Whether planning failed before it produced any change worth showing.

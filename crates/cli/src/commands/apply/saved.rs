@@ -16,7 +16,7 @@ use groma_lang::console;
 use groma_state::State;
 use groma_value::{Redacted, Value};
 
-use super::ready::{Ready, state_overrides, versions};
+use super::ready::{Ready, state_overrides};
 use crate::arguments::{Apply, Planning};
 use crate::commands::backend::{SharedUse, StateHandle, StateOverrides, active_workspace, location_in, locking};
 use crate::commands::context::Context;
@@ -96,7 +96,7 @@ pub(super) fn from_file(
     for variable in &plan.variables {
         inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE, origin: None });
     }
-    let versions = saved.versions.or_else(|| versions(&store, &mut run, &plan));
+    let versions = saved.versions.or_else(|| store.plan_versions(&mut run, &plan));
     Ok(Some(Ready { run, store, plan, inputs, versions, warnings }))
 }
 

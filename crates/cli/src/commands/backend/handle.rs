@@ -6,9 +6,9 @@ use std::sync::Arc;
 use groma_backend::{HeldLock, OpenOptions, OpenedRemote, RemoteHandle, StoreError, Waiting};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Encryption;
-use groma_engine::Cancellation;
+use groma_engine::{Cancellation, Plan, Run};
 use groma_provider::TERRAFORM_VERSION;
-use groma_state::{Journal, LocalStore, Locking, Opened, Saved, State, StateError, StatePaths};
+use groma_state::{Journal, LocalStore, Locking, Opened, PlanVersions, Saved, State, StateError, StatePaths};
 
 use super::super::context::Context;
 use super::location::{RemoteLocation, StateLocation};
@@ -121,6 +121,14 @@ impl StateHandle {
             Self::Local(store) => store.paths().write.display().to_string(),
             Self::Remote(handle) => handle.location(),
             Self::Shared(handle) => handle.location(),
+        }
+    }
+
+    /// Returns the versions of the records that a plan uses; `None` if runs do not share the state.
+    pub fn plan_versions(&self, run: &mut Run, plan: &Plan) -> Option<PlanVersions> {
+        match self {
+            Self::Shared(shared) => Some(shared.versions(run.records_of(plan))),
+            Self::Local(_) | Self::Remote(_) => None,
         }
     }
 
