@@ -1,4 +1,4 @@
-//! The Cloud Control provider against an emulator that others wrote: `ministack` of PyPI. It knows no schemas and returns what it was
+//! The Cloud Control provider against a third-party emulator: `ministack` of PyPI. It knows no schemas and returns what it was
 //! sent, so it is a second opinion about the requests, not about the types.
 
 use std::net::TcpListener;

@@ -1,5 +1,5 @@
-//! Stored states and locks that no program wrote so, tables that are none for states, and certificates that nobody trusts:
-//! each gives an error with advice and exit code 1, and nothing is changed.
+//! Damaged states and locks, tables with the wrong columns, and untrusted certificates: each gives an error with advice and
+//! exit code 1, and nothing is changed.
 
 use serde_json::json;
 

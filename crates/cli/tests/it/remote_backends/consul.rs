@@ -1,20 +1,12 @@
 //! The backend `consul`.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
 use super::consul_server::ConsulServer;
-use super::{Project, configuration, one_line, slow};
-
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "it takes too long until {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
+use super::{Project, configuration, one_line, slow, until};
 
 #[test]
 fn lifecycle_uses_only_keys_below_the_path() {

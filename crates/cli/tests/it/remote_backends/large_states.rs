@@ -40,6 +40,7 @@ fn peak(child: &mut Child) -> u64 {
         peak = peak.max(kilobytes.unwrap_or(0) * 1024);
         if let Some(status) = child.try_wait().unwrap() {
             assert!(status.success());
+            assert!(peak > 0, "no memory was measured");
             return peak;
         }
         std::thread::sleep(std::time::Duration::from_millis(1));

@@ -127,7 +127,7 @@ impl Team {
         }
     }
 
-    fn lives_together(&self, workspaces: Workspaces) {
+    fn runs_together(&self, workspaces: Workspaces) {
         self.takes_turns();
         if workspaces == Workspaces::Many {
             self.shares_workspaces();
@@ -137,10 +137,10 @@ impl Team {
     }
 }
 
-fn lives_on(served: Option<Served>) {
+fn team_on(served: Option<Served>) {
     let Some(served) = served else { return };
     if let Some(team) = Team::new(&served.block, &served.variables) {
-        team.lives_together(Workspaces::Many);
+        team.runs_together(Workspaces::Many);
     }
 }
 
@@ -149,7 +149,7 @@ fn mixed_team_on_s3() {
     let Some(moto) = Moto::start() else { return };
     for (key, locks) in [("file", "use_lockfile = true"), ("table", "dynamodb_table = \"locks\"")] {
         let Some(team) = Team::new(&moto.backend(&format!("team/{key}.tfstate"), locks), &[]) else { return };
-        team.lives_together(Workspaces::Many);
+        team.runs_together(Workspaces::Many);
     }
 }
 
@@ -157,27 +157,27 @@ fn mixed_team_on_s3() {
 fn mixed_team_on_pg() {
     let Some(server) = Server::start() else { return };
     let Some(team) = Team::new(&server.backend("team"), &[]) else { return };
-    team.lives_together(Workspaces::Many);
+    team.runs_together(Workspaces::Many);
 }
 
 #[test]
 fn mixed_team_on_gcs() {
-    lives_on(blob_servers::gcs());
+    team_on(blob_servers::gcs());
 }
 
 #[test]
 fn mixed_team_on_azurerm() {
-    lives_on(blob_servers::azurerm());
+    team_on(blob_servers::azurerm());
 }
 
 #[test]
 fn mixed_team_on_consul() {
-    lives_on(blob_servers::consul());
+    team_on(blob_servers::consul());
 }
 
 #[test]
 fn mixed_team_on_http() {
     let server = HttpServer::start();
     let Some(team) = Team::new(&server.backend(), &[]) else { return };
-    team.lives_together(Workspaces::One);
+    team.runs_together(Workspaces::One);
 }

@@ -21,9 +21,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
+
+/// Waits until something holds.
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it takes too long until {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
 
 /// A working directory of one program.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use groma_cloud::http::Method;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-use super::{Project, configuration, one_line, slow};
+use super::{Project, configuration, one_line, slow, until};
 
 /// A running moto, with one bucket and one table.
 pub struct Moto {
@@ -142,19 +142,11 @@ impl Drop for Moto {
     }
 }
 
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "it takes too long until {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
-
 const LOCKS: [&str; 3] =
     ["use_lockfile = true", "dynamodb_table = \"locks\"", "use_lockfile = true\n    dynamodb_table = \"locks\""];
 
 #[test]
-fn whole_life_is_in_the_bucket() {
+fn lifecycle_uses_only_the_bucket() {
     let Some(moto) = Moto::start() else { return };
     for (number, locks) in LOCKS.into_iter().enumerate() {
         let key = format!("life/{number}.tfstate");
