@@ -100,7 +100,7 @@ pub fn load_with(
 }
 
 /// Returns `configuration` with generated `import` and `list` blocks in its root module. Nothing is read from the disk:
-/// `name` is the file name in diagnostics about `text`.
+/// `name` is the file name in diagnostics about `text`. A block replaces one with its address. Warnings are discarded.
 ///
 /// # Errors
 ///
