@@ -187,7 +187,7 @@ fn stored_objects_are_decoded() {
 fn import_keeps_the_id_unchanged() {
     let setup = Setup::new();
     let import = |target: ImportTarget| {
-        let input = ImportInput { target, capabilities: ClientCapabilities::default() };
+        let input = ImportInput { target, config: Value::NULL, capabilities: ClientCapabilities::default() };
         let (imported, problems) = now(setup.checked.import(&setup.subject(), input));
         assert!(problems.is_empty(), "{problems:?}");
         imported.unwrap()

@@ -22,6 +22,7 @@ fn import(world: &World, type_name: &str, id: &str) -> Object {
     let response = wait(world.provider.import_resource(ImportRequest {
         type_name: type_name.into(),
         target: ImportTarget::Id(id.to_owned()),
+        config: None,
         client_capabilities: ClientCapabilities::default(),
     }));
     assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);

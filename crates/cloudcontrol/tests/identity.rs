@@ -68,6 +68,7 @@ fn an_object_has_the_identity_of_its_primary_identifier() {
     let imported = wait(world.provider.import_resource(ImportRequest {
         type_name: "awscc_s3_bucket".into(),
         target: ImportTarget::Identity(identity),
+        config: None,
         client_capabilities: ClientCapabilities::default(),
     }));
     assert_eq!(imported.imported[0].state.attribute("id").unwrap().as_str(), Some("reports"));
@@ -82,6 +83,7 @@ fn a_compound_identity_is_imported_as_one_identifier() {
     let imported = wait(world.provider.import_resource(ImportRequest {
         type_name: "awscc_ec2_route".into(),
         target: ImportTarget::Identity(identity),
+        config: None,
         client_capabilities: ClientCapabilities::default(),
     }));
     assert_eq!(imported.imported[0].state.attribute("id").unwrap().as_str(), Some("rtb-1|0.0.0.0/0"));
@@ -148,6 +150,7 @@ fn an_import_by_identity_can_name_a_region() {
     let imported = wait(world.provider.import_resource(ImportRequest {
         type_name: "awscc_sqs_queue".into(),
         target: ImportTarget::Identity(identity),
+        config: None,
         client_capabilities: ClientCapabilities::default(),
     }));
     let imported = imported.imported.into_iter().next().unwrap();

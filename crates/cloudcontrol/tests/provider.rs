@@ -239,6 +239,7 @@ fn cc_45_import_by_identifier() {
         wait(world.provider.import_resource(ImportRequest {
             type_name: "awscc_ec2_route".into(),
             target: ImportTarget::Id(id.to_owned()),
+            config: None,
             client_capabilities: ClientCapabilities::default(),
         }))
     };
@@ -248,6 +249,35 @@ fn cc_45_import_by_identifier() {
     let object = world.read("awscc_ec2_route", &Object { state: imported.state, private: imported.private });
     let plan = world.plan("awscc_ec2_route", &config, Some(&object));
     assert_eq!(plan.planned_state, object.state);
+}
+
+#[test]
+fn cc_45_import_takes_only_values_from_the_configuration_that_aws_does_not_return() {
+    let world = World::new();
+    let config = json!({"function_name": "f", "role": "arn:aws:iam::123456789012:role/r", "package_type": "Image", "timeout": 10,
+        "code": {"image_uri": "123456789012.dkr.ecr.eu-central-1.amazonaws.com/x:1"}});
+    let function = text(&world.applied("awscc_lambda_function", &config), "id");
+    let mut other = config.clone();
+    other["timeout"] = json!(20);
+    other["description"] = json!("changed");
+    let imported = world.imported("awscc_lambda_function", &function, &other);
+    assert!(!imported.diagnostics.has_errors(), "{:?}", imported.diagnostics);
+    let warnings: Vec<_> = imported.diagnostics.iter().map(|problem| (&*problem.summary, &*problem.detail)).collect();
+    let [(summary, detail)] = &warnings[..] else { panic!("{warnings:?}") };
+    assert_eq!(*summary, "Imported Value Not Verified");
+    assert!(detail.starts_with("AWS does not return code.image_uri. The configured value could"), "{detail}");
+    let state = imported.new_state.clone();
+    let attribute = |name: &str| state.attribute(name).unwrap();
+    assert_eq!(attribute("code").attribute("image_uri").unwrap().as_str(), other["code"]["image_uri"].as_str());
+    assert_eq!(attribute("timeout"), Value::number(10), "the configuration hides no difference");
+    assert!(attribute("description").is_null());
+    // The next read has nothing to warn about.
+    let object = Object { state: imported.new_state, private: imported.private };
+    let plan = world.plan("awscc_lambda_function", &config, Some(&object));
+    assert_eq!(plan.planned_state, object.state);
+    assert_eq!(world.read("awscc_lambda_function", &object).state, object.state);
+    let plan = world.plan("awscc_lambda_function", &other, Some(&object));
+    assert_eq!(plan.planned_state.attribute("timeout").unwrap(), Value::number(20));
 }
 
 #[test]

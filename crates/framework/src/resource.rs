@@ -239,6 +239,9 @@ impl ObjectResponse {
 pub struct ImportRequest {
     /// The import identifier or identity.
     pub target: ImportTarget,
+    /// The configuration of the resource, for values that the service never returns; parts of it may be unknown. `None` if the host does
+    /// not send it: the plugin protocol has no field for it.
+    pub config: Option<Value>,
 }
 
 /// The request to upgrade a stored object.

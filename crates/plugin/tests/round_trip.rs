@@ -374,7 +374,7 @@ fn law(protocol: Protocol) {
             None => ImportTarget::Id("some id".to_owned()),
         };
         sides.same(
-            ImportRequest { type_name: type_name.clone(), target, client_capabilities },
+            ImportRequest { type_name: type_name.clone(), target, config: None, client_capabilities },
             |provider, request| provider.import_resource(request),
         )?;
         sides.same(

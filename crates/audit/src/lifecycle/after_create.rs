@@ -141,7 +141,12 @@ impl Lifecycle<'_> {
     pub(super) fn import(&mut self, object: &Object) -> StepResult<()> {
         let step = Step::Import;
         let Some(target) = target(object) else { return Ok(()) };
-        let request = ImportRequest { type_name: self.type_name.clone(), target, client_capabilities: capabilities() };
+        let request = ImportRequest {
+            type_name: self.type_name.clone(),
+            target,
+            config: None,
+            client_capabilities: capabilities(),
+        };
         let answer = self.caller.call(|provider| provider.import_resource(request), |response| &response.diagnostics);
         let response = answer.map_err(|no_response| self.unresponsive(step, no_response))?;
         // Import is optional, so a refusal is no violation.

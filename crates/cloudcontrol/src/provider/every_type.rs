@@ -145,6 +145,7 @@ impl Life<'_> {
         let imported = wait(self.provider.import_resource(ImportRequest {
             type_name: self.name.as_str().into(),
             target: ImportTarget::Id(identifier),
+            config: None,
             client_capabilities: ClientCapabilities::default(),
         }));
         self.read(&imported.imported[0].state)

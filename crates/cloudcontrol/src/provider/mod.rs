@@ -20,6 +20,7 @@ mod failure;
 mod failures;
 mod fields;
 mod identity;
+mod imported;
 mod in_flight;
 mod interpreted;
 mod list;

@@ -20,10 +20,10 @@ const READ_ATTEMPTS: u32 = 5;
 
 /// Reads the present state of an object (CC-41).
 pub(super) async fn read(connection: &Connection, interpreted: &Interpreted, request: ReadRequest) -> ObjectResponse {
+    let private = PrivateState::decode(&request.private);
     match present_state(connection, interpreted, &request.state).await {
         Ok(Some(state)) => {
-            let unreturned = PrivateState::decode(&request.private).unreturned;
-            let state = with_unreturned(&interpreted.fields, &state, &request.state, &unreturned);
+            let state = with_unreturned(&interpreted.fields, &state, &request.state, &private.unreturned);
             ObjectResponse::found(state, request.private)
         }
         Ok(None) => ObjectResponse::gone(),
@@ -45,22 +45,48 @@ fn with_unreturned(fields: &Fields, object: &Value, prior: &Value, unreturned: &
     fields.block.object(values.collect())
 }
 
+/// What a read has found of an object that exists.
+pub(super) enum Found {
+    /// The type cannot be read: the prior values are all there is.
+    Unreadable,
+    /// The object with its properties.
+    Object { identifier: String, document: Map<String, Json> },
+}
+
+/// Reads the properties of an object; `None` if it is gone.
+pub(super) async fn find(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    prior: &Value,
+) -> Result<Option<Found>, ProviderDiagnostic> {
+    let identifier = identifier_of(prior).ok_or_else(|| no_identifier(interpreted))?;
+    if interpreted.schema.handlers.read.is_none() {
+        return Ok(Some(Found::Unreadable));
+    }
+    let found = connection.get(&interpreted.schema, &identifier).await;
+    let found = found.map_err(|failure| diagnostic(interpreted, &failure))?;
+    found.map(|found| Ok(Found::Object { identifier, document: properties(&found)? })).transpose()
+}
+
+/// Returns a found object in the form of `prior`.
+pub(super) fn read_found(connection: &Connection, interpreted: &Interpreted, prior: &Value, found: &Found) -> Value {
+    match found {
+        Found::Unreadable => prior.clone(),
+        Found::Object { identifier, document } => {
+            let object = read_present(connection, interpreted, prior, document.clone());
+            with_id(&interpreted.fields, &object, identifier)
+        }
+    }
+}
+
 /// The object as it is now, in the form of `prior`; none if it is gone.
 pub async fn present_state(
     connection: &Connection,
     interpreted: &Interpreted,
     prior: &Value,
 ) -> Result<Option<Value>, ProviderDiagnostic> {
-    let identifier = identifier_of(prior).ok_or_else(|| no_identifier(interpreted))?;
-    // The type cannot be read, so the prior state is kept.
-    if interpreted.schema.handlers.read.is_none() {
-        return Ok(Some(prior.clone()));
-    }
-    let found =
-        connection.get(&interpreted.schema, &identifier).await.map_err(|failure| diagnostic(interpreted, &failure))?;
-    let Some(found) = found else { return Ok(None) };
-    let object = read_present(connection, interpreted, prior, properties(&found)?);
-    Ok(Some(with_id(&interpreted.fields, &object, &identifier)))
+    let found = find(connection, interpreted, prior).await?;
+    Ok(found.map(|found| read_found(connection, interpreted, prior, &found)))
 }
 
 fn read_present(

@@ -53,11 +53,14 @@ pub struct PrivateState {
     /// The top-level attributes that were set and that the service did not return right after: their absence from a read is
     /// no drift.
     pub unreturned: Vec<String>,
+    /// Whether the object is the stub of an import, with values from the configuration that no read has confirmed.
+    pub is_imported: bool,
 }
 
 const TOKEN: &str = "token";
 const CONFIGURED: &str = "configured";
 const UNRETURNED: &str = "unreturned";
+const IMPORTED: &str = "imported";
 
 impl PrivateState {
     /// Decodes the private data; invalid data counts as none.
@@ -66,6 +69,7 @@ impl PrivateState {
             token: private.get(TOKEN).map(str::to_owned),
             configured: private.get(CONFIGURED).and_then(|text| serde_json::from_str(text).ok()),
             unreturned: private.get(UNRETURNED).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
+            is_imported: private.get(IMPORTED).is_some(),
         }
     }
 
@@ -82,6 +86,9 @@ impl PrivateState {
             && let Ok(text) = serde_json::to_string(&self.unreturned)
         {
             private.set(UNRETURNED, text);
+        }
+        if self.is_imported {
+            private.set(IMPORTED, "true");
         }
         private
     }
@@ -121,7 +128,12 @@ mod tests {
         assert_eq!(read(b""), PrivateState::default());
         assert_eq!(read(b"\x01\x02"), PrivateState::default());
         let unreturned = vec!["a".to_owned()];
-        let state = PrivateState { token: Some("t".into()), configured: Some(Configured::default()), unreturned };
+        let state = PrivateState {
+            token: Some("t".into()),
+            configured: Some(Configured::default()),
+            unreturned,
+            is_imported: true,
+        };
         assert_eq!(read(&state.encode().encode()), state);
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use groma_framework::{
-    Answer, CreateRequest, DeleteRequest, ImportRequest, ImportTarget, ModifyPlanRequest, ModifyPlanResponse,
-    ObjectResponse, PrivateData, ProviderDiagnostic, ProviderDiagnostics, ReadRequest, Resource, ResourceSchema,
-    UpdateRequest, UpgradeRequest, ValidateRequest,
+    Answer, CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, ObjectResponse,
+    ProviderDiagnostic, ProviderDiagnostics, ReadRequest, Resource, ResourceSchema, UpdateRequest, UpgradeRequest,
+    ValidateRequest,
 };
 use groma_value::{Path, Value};
 
@@ -14,9 +14,10 @@ use super::changing::{create, delete, update};
 use super::check::{check, shown};
 use super::connection::Connection;
 use super::fields::Fields;
+use super::imported::{imported_stub, read_imported};
 use super::interpreted::Interpreted;
 use super::plan::{Sources, plan};
-use super::present::{identifier_of, read, with_id};
+use super::present::{identifier_of, read};
 use super::private_state::{Configured, PrivateState, new_client_token};
 use super::region::REGION;
 use super::stored;
@@ -83,7 +84,10 @@ impl Resource for CloudResource {
         Answer::pending(async move {
             match self.reach(&request.state) {
                 Ok(connection) => {
-                    let response = read(&connection, &self.interpreted, request).await;
+                    let response = match PrivateState::decode(&request.private).is_imported {
+                        true => read_imported(&connection, &self.interpreted, request).await,
+                        false => read(&connection, &self.interpreted, request).await,
+                    };
                     self.identified(&connection, response)
                 }
                 Err(problem) => ObjectResponse::failed(problem),
@@ -115,7 +119,7 @@ impl Resource for CloudResource {
 
     fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
         let home = self.access.connection().ok().map(|connection| connection.region.clone());
-        let response = import(&self.interpreted, &self.type_name, home.as_deref(), &request.target);
+        let response = imported_stub(&self.interpreted, &self.type_name, home.as_deref(), &request);
         let connection = response.state.as_ref().and_then(|state| self.reach(state).ok());
         Answer::ready(match connection {
             Some(connection) => self.identified(&connection, response),
@@ -210,36 +214,4 @@ fn changed_attributes(fields: &Fields, prior: &Value, planned: &Value) -> Vec<Pa
         .filter(|(field, (prior, planned))| field.property.is_some() && !field.read_only() && prior != planned)
         .map(|(field, _)| Path::root().attribute(field.attribute.clone()))
         .collect()
-}
-
-/// Takes an existing object over by its identifier (CC-45).
-fn import(interpreted: &Interpreted, type_name: &str, home: Option<&str>, target: &ImportTarget) -> ObjectResponse {
-    let schema = &interpreted.schema;
-    let refused =
-        |detail: String| ObjectResponse::failed(ProviderDiagnostic::error("Invalid Import Identifier", detail));
-    let (identifier, region) = match target {
-        ImportTarget::Id(identifier) => (identifier.clone(), None),
-        ImportTarget::Identity(identity) => match interpreted.identity.identifier(identity) {
-            Some(identifier) => (identifier, interpreted.identity.region(identity)),
-            None => return refused(format!("The identity of {type_name} lacks a part of the primary identifier.")),
-        },
-    };
-    let identifier = &identifier;
-    let parts: Vec<&str> = schema.primary_identifier.iter().map(|pointer| pointer.last_name()).collect();
-    let given = identifier.split('|').count();
-    let empty = identifier.split('|').any(str::is_empty);
-    if empty || given < parts.len() {
-        return refused(format!(
-            "The identifier of {type_name} is {}; {identifier:?} has {given} of {} parts{}.",
-            parts.join("|"),
-            parts.len(),
-            if empty { ", or an empty one" } else { "" },
-        ));
-    }
-    let fields = &interpreted.fields;
-    let object = with_id(fields, fields.block.empty_value(), identifier);
-    ObjectResponse::found(
-        interpreted.with_region(&object, region.as_deref().filter(|region| home != Some(*region))),
-        PrivateData::new(),
-    )
 }

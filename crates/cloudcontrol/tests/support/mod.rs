@@ -17,8 +17,9 @@ use groma_cloudcontrol::emulator::{self, Embedded, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_framework::Server;
 use groma_provider::{
-    ApplyRequest, ApplyResponse, Block, ClientCapabilities, ConfigureRequest, PlanRequest, PlanResponse, Private,
-    Provider, ProviderDiagnostics, ReadRequest, ValidateRequest, contract, proposed_new_state,
+    ApplyRequest, ApplyResponse, Block, ClientCapabilities, ConfigureRequest, ImportRequest, ImportTarget, PlanRequest,
+    PlanResponse, Private, Provider, ProviderDiagnostics, ReadRequest, ReadResponse, ValidateRequest, contract,
+    proposed_new_state,
 };
 use groma_value::{Path, Value, convert};
 use serde_json::{Value as Json, json};
@@ -225,6 +226,24 @@ impl World {
         }));
         assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
         Object { state: response.new_state, private: response.private }
+    }
+
+    /// Imports an object to a resource with this configuration, and reads it.
+    pub fn imported(&self, type_name: &str, id: &str, config: &Json) -> ReadResponse {
+        let response = wait(self.provider.import_resource(ImportRequest {
+            type_name: type_name.into(),
+            target: ImportTarget::Id(id.to_owned()),
+            config: Some(self.config(type_name, config)),
+            client_capabilities: ClientCapabilities::default(),
+        }));
+        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
+        let imported = response.imported.into_iter().next().unwrap();
+        wait(self.provider.read_resource(ReadRequest {
+            type_name: type_name.into(),
+            current_state: imported.state,
+            private: imported.private,
+            ..ReadRequest::default()
+        }))
     }
 
     pub fn delete(&self, type_name: &str, object: &Object) {

@@ -90,6 +90,25 @@ pub(super) fn evaluate_refreshed(
     Evaluated { outcome, ..unevaluated(world, evaluation, instance, template) }
 }
 
+/// Returns the configuration of an instance that is imported without a plan of changes, for providers that take values from it; null if
+/// it cannot be evaluated. The problems are not reported: an object is often imported before its block is complete.
+pub(super) fn evaluate_imported(
+    world: &World,
+    evaluation: &mut Evaluation,
+    instance: Instance,
+    address: &ResourceInstance,
+    template: &Template,
+) -> Value {
+    let repetition = managed::repetition(world, instance);
+    let functions = Arc::clone(&evaluation.functions);
+    let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
+    let reported = std::mem::take(&mut evaluation.diagnostics);
+    let config = evaluation.instance(&template.body, address, &scope);
+    evaluation.diagnostics = reported;
+    let is_stored = |config: &Value| template.ephemeral_misuse(config, address).is_none();
+    config.filter(is_stored).unwrap_or_else(|| template.schema.block.null_value())
+}
+
 pub(super) fn evaluate_instance(
     inputs: &Inputs<'_>,
     world: &World,

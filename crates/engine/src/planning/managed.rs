@@ -60,8 +60,12 @@ async fn start_managed(
         return deferral::defer_instance(planner, instance, address, &template, reason);
     }
     let Some(provider) = configured(planner, &template, instance) else { return };
-    let (purpose, evaluated) =
+    let (purpose, mut evaluated) =
         purpose(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template);
+    if purpose == Purpose::Refresh && importing.is_some() {
+        let (world, evaluation) = (&planner.world, &mut planner.evaluation);
+        evaluated.config = evaluated::evaluate_imported(world, evaluation, instance, &address, &template);
+    }
     if !many && (purpose != Purpose::Refresh || planner.inputs.mode() != Mode::Destroy) {
         start_deposed(planner, instance, &address, (&template, evaluated.disposal), &provider).await;
     }

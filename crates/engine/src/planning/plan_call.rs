@@ -200,7 +200,11 @@ impl PlanCall {
     /// Imports an existing object, and reads it (LC-23).
     async fn import(&self, importing: &Importing, findings: &mut Findings) -> Option<Object> {
         self.hooks.import_planned(&self.target.address, importing);
-        let input = ImportInput { target: importing.target.clone(), capabilities: self.deferral.capabilities() };
+        let input = ImportInput {
+            target: importing.target.clone(),
+            config: self.config.clone(),
+            capabilities: self.deferral.capabilities(),
+        };
         // An import returns a stub with little more than the id; the read that follows completes it (LC-23).
         let (imported, problems) = self.target.provider.import(&self.target.subject(), input).await;
         findings.diagnostics.append(problems);

@@ -104,7 +104,7 @@ impl Server {
             Ok(resource) => resource,
             Err(diagnostics) => return Answer::ready(ImportResponse { diagnostics, ..ImportResponse::default() }),
         };
-        let own = resource::ImportRequest { target: request.target };
+        let own = resource::ImportRequest { target: request.target, config: request.config };
         let host = request.client_capabilities;
         let failed = |problems| ObjectResponse { diagnostics: problems, ..ObjectResponse::gone() };
         panic::guard("import", || resource.import(own), failed).map(move |response| {

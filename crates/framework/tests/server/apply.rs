@@ -135,6 +135,7 @@ fn fw_21_panics_anywhere_are_caught() {
     let request = ImportRequest {
         type_name: "test_thing".into(),
         target: ImportTarget::Id("1".into()),
+        config: None,
         client_capabilities: ClientCapabilities::default(),
     };
     let response = modifying.server.import_resource(request).now().unwrap();

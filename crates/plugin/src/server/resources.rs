@@ -137,6 +137,8 @@ impl Adapter {
         let request = ImportRequest {
             type_name: message.type_name.into(),
             target,
+            // The protocol has no field for it.
+            config: None,
             client_capabilities: wire::client_capabilities(message.client_capabilities.as_ref()),
         };
         let mut response = self.provider().import_resource(request).await;

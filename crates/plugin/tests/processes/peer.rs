@@ -205,6 +205,7 @@ fn imports_and_upgrades() {
         let request = ImportRequest {
             type_name: "peer_legacy".into(),
             target: ImportTarget::Id("x7".to_owned()),
+            config: None,
             client_capabilities: ClientCapabilities::default(),
         };
         let found = plugin.import_resource(request).await;

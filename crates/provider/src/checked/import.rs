@@ -1,24 +1,26 @@
 //! Import of existing objects, and moves between resource types (LC-23, LC-25; plugin-protocol 4.3).
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_value::Value;
+use groma_value::{Path, PathMarks, Value};
 
 use super::contract_errors::summary;
-use super::response::Unknowns;
 use super::response::no_violations;
 use super::response::restore;
+use super::response::{Unknowns, Unmarked};
 use super::{Checked, Subject};
 use crate::contract::{Secrets, check_object, check_shape, check_unknowns, check_write_only};
 use crate::protocol::{
     ClientCapabilities, Deferred, ImportRequest, ImportResponse, ImportTarget, MoveRequest, MoveResponse, Private,
 };
-use crate::{Answer, Schema};
+use crate::{Answer, Block, Schema};
 
 /// The arguments of an import call.
 #[derive(Clone, Debug)]
 pub struct ImportInput {
     /// The id or the identity to import.
     pub target: ImportTarget,
+    /// The configuration of the resource, with marks; null if there is none or if it cannot be evaluated.
+    pub config: Value,
     /// The optional protocol features that the engine supports.
     pub capabilities: ClientCapabilities,
 }
@@ -59,6 +61,13 @@ impl Imported {
     fn deferred(schema: &Schema, reason: Deferred) -> Self {
         Self { state: schema.block.null_value(), private: Private::default(), identity: None, deferred: Some(reason) }
     }
+
+    /// Marks the values that the provider has taken from the configuration as they are marked there.
+    fn with_marks_of(self, block: &Block, config: &PathMarks) -> Self {
+        let is_taken = |path: &Path| self.state.path_get(path).is_ok_and(|value| !value.is_null());
+        let marks = config.iter().filter(|(path, _)| is_taken(path)).cloned().collect();
+        Self { state: restore(block, self.state, &marks), ..self }
+    }
 }
 
 impl Checked {
@@ -74,14 +83,17 @@ impl Checked {
             ImportTarget::Id(id) => format!("the id {id:?}"),
             ImportTarget::Identity(_) => "the given identity".to_owned(),
         };
+        let config = Unmarked::of(input.config);
         let request = ImportRequest {
             type_name: subject.type_name(),
             target: input.target,
+            config: Some(config.value).filter(|config| !config.is_null()),
             client_capabilities: input.capabilities,
         };
-        self.provider
-            .import_resource(request)
-            .map(move |response| self.imported(&subject, &shown, capabilities, response))
+        self.provider.import_resource(request).map(move |response| {
+            let (imported, problems) = self.imported(&subject, &shown, capabilities, response);
+            (imported.map(|object| object.with_marks_of(&subject.schema.block, &config.marks)), problems)
+        })
     }
 
     fn imported(

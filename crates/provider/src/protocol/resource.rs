@@ -223,6 +223,9 @@ pub struct ImportRequest {
     pub type_name: Name,
     /// The ID or identity of the object.
     pub target: ImportTarget,
+    /// The configuration of the resource, where there is one that can be evaluated; parts of it may be unknown. A provider may take values
+    /// from it that the service never returns. Plugins do not get it, because their protocol has no field for it.
+    pub config: Option<Value>,
     /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
 }

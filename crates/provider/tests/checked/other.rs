@@ -5,13 +5,13 @@ use std::sync::Arc;
 use groma_address::ProviderAddress;
 use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{
-    Block, Checked, ClientCapabilities, DataInput, ImportInput, ImportResponse, ImportTarget, Imported, MoveInput,
-    MoveRequest, NestedBlock, Nesting, Private, Read, ReadInput, Schema, StoredState, Subject, Use,
+    Block, Checked, ClientCapabilities, DataInput, ImportInput, ImportRequest, ImportResponse, ImportTarget, Imported,
+    MoveInput, MoveRequest, NestedBlock, Nesting, Private, Read, ReadInput, Schema, StoredState, Subject, Use,
 };
 use groma_scripted::{DataScript, EphemeralScript, Fault, Operation, ResourceScript, Scripted};
-use groma_value::{Kind, Type, Value};
+use groma_value::{Kind, Marks, Type, Value};
 
-use crate::support::{Setup, assert_provider_bug, attribute, get, no_blocks, object, s, schema, wait};
+use crate::support::{Setup, assert_provider_bug, attribute, get, no_blocks, object, s, schema, wait, with};
 
 fn read(setup: &Setup, current: Value) -> (Option<Read>, Diagnostics) {
     let input = ReadInput { current, ..ReadInput::default() };
@@ -100,7 +100,11 @@ fn lc_19_objects_of_newer_provider_versions_are_rejected() {
 }
 
 fn import(setup: &Setup, id: &str) -> (Option<Imported>, Diagnostics) {
-    let input = ImportInput { target: ImportTarget::Id(id.into()), capabilities: ClientCapabilities::default() };
+    let input = ImportInput {
+        target: ImportTarget::Id(id.into()),
+        config: Value::NULL,
+        capabilities: ClientCapabilities::default(),
+    };
     wait(setup.checked.import(&setup.subject(), input))
 }
 
@@ -114,6 +118,35 @@ fn lc_23_an_import_is_one_object_of_the_right_type() {
     let missing = setup.checked.import_not_found(&setup.subject(), &target);
     assert_eq!(missing.summary, "Cannot import non-existent remote object");
     assert!(missing.detail.contains("\"i-1\""));
+}
+
+#[test]
+fn lc_30_values_that_an_import_takes_from_the_configuration_keep_their_marks() {
+    let take = |request: &ImportRequest, good: &mut ImportResponse| {
+        let config = request.config.as_ref().expect("the provider gets the configuration");
+        assert!(!config.has_marks());
+        let state = &mut good.imported[0].state;
+        *state = with(state, "name", config.attribute("name").unwrap());
+    };
+    let setup = Setup::new(|script| {
+        script.on_import(move |request, good| {
+            let mut response = good();
+            take(request, &mut response);
+            response
+        })
+    });
+    let name = s("n").with_marks(&Marks::SENSITIVE);
+    let size = s("large").with_marks(&Marks::SENSITIVE);
+    let input = ImportInput {
+        target: ImportTarget::Id("i-1".into()),
+        config: setup.object([("name", name.clone()), ("size", size)]),
+        capabilities: ClientCapabilities::default(),
+    };
+    let (imported, diagnostics) = wait(setup.checked.import(&setup.subject(), input));
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let state = imported.unwrap().state;
+    assert_eq!(get(&state, "name"), name);
+    assert!(!get(&state, "size").has_marks(), "a value that the provider has not taken is not marked");
 }
 
 #[test]

@@ -10,9 +10,6 @@ pub type Exception = (&'static str, &'static str);
 /// Types whose lifecycle fails.
 pub const FAILING: &[Exception] = &[];
 
-/// Types whose readable arguments are changed by the plan after an import.
-pub const CHANGED_BY_IMPORT: &[Exception] = &[];
-
 /// Types whose lifecycle fails with boto3.
 pub const FAILING_WITH_BOTO3: &[Exception] = &[];
 

@@ -6,7 +6,7 @@ use groma_provider::Use;
 use groma_value::{Kind, Value};
 
 use super::super::check::check;
-use super::super::fields::{Change, Field, Fields, Shape};
+use super::super::fields::{Change, Field, Fields};
 use super::super::interpreted::Interpreted;
 use super::super::plan::has_fixed;
 use super::super::sampler::{Sampler, with_fixed};
@@ -22,8 +22,6 @@ pub struct Generated {
     pub minimal: Value,
     /// All arguments that can be added without a replacement.
     pub extended: Value,
-    /// The extended configuration without arguments that AWS does not return, if it is valid without them.
-    pub readable: Option<Value>,
 }
 
 /// Generates the configurations of a type; none if no valid one was found. The same `seed` gives the same configurations.
@@ -65,35 +63,7 @@ pub fn generate(interpreted: &Interpreted, seed: u64) -> Option<Generated> {
         }
     }
     let extended = with_fixed(fields, &extended, &minimal);
-    let readable = Some(without_write_only(fields, &extended)).filter(is_valid);
-    Some(Generated { minimal, extended, readable })
-}
-
-/// Whether an attribute has values that AWS does not return.
-pub fn has_write_only(fields: &Fields, attribute: &str) -> bool {
-    let inside = |shape: &Shape| match element(shape) {
-        Shape::Object(inner) => inner.list.iter().any(|field| has_write_only(inner, &field.attribute)),
-        _ => false,
-    };
-    fields.list.iter().any(|field| *field.attribute == *attribute && (field.write_only || inside(&field.shape)))
-}
-
-/// Returns the innermost element of lists, sets and maps.
-fn element(shape: &Shape) -> &Shape {
-    match shape {
-        Shape::List(inner, _) | Shape::Set(inner) | Shape::Map(inner) => element(inner),
-        other => other,
-    }
-}
-
-/// Returns an object without write-only properties. Arguments with write-only properties in elements are left out.
-fn without_write_only(fields: &Fields, object: &Value) -> Value {
-    fields.map(object, |field, value| match &field.shape {
-        _ if field.write_only => Value::null(field.shape.ty()),
-        Shape::Object(inner) if !value.is_null() => without_write_only(inner, value),
-        _ if has_write_only(fields, &field.attribute) => Value::null(field.shape.ty()),
-        _ => value.clone(),
-    })
+    Some(Generated { minimal, extended })
 }
 
 /// Whether an object has a value for each of these fields.

@@ -1,6 +1,6 @@
 //! The lifecycle of a configuration, from its first validation to its destruction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,17 +45,6 @@ pub struct Revisions {
     pub created: String,
     /// The configuration that updates them.
     pub updated: String,
-    /// The updated configuration without arguments that AWS does not return, if it is valid without them.
-    pub readable: Option<String>,
-}
-
-/// The attributes that plans change after an import.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct ChangedByImport {
-    /// With the complete configuration. Values that AWS does not return are sent.
-    pub complete: BTreeSet<String>,
-    /// With the configuration of readable arguments.
-    pub readable: BTreeSet<String>,
 }
 
 /// Returns an emulator that returns unordered arrays in another order.
@@ -66,7 +55,7 @@ pub fn emulator() -> Arc<Store> {
 }
 
 /// Runs the lifecycle of a configuration.
-pub fn run(revisions: &Revisions) -> Result<ChangedByImport, FailedStep> {
+pub fn run(revisions: &Revisions) -> Result<(), FailedStep> {
     let store = emulator();
     let shared = store.clone();
     let make = move || -> Arc<dyn groma_provider::Provider> {
@@ -89,24 +78,19 @@ pub fn run(revisions: &Revisions) -> Result<ChangedByImport, FailedStep> {
     project.apply_plan(update).map_err(failed(Step::Update))?;
     empty(&project, Step::SettleAgain)?;
 
-    let mut changed = ChangedByImport { complete: import(&mut project)?, ..ChangedByImport::default() };
-    project.apply().map_err(failed(Step::Import))?;
+    import(&mut project)?;
     empty(&project, Step::Import)?;
-    if let Some(readable) = &revisions.readable {
-        project.configure(readable);
-        changed.readable = import(&mut project)?;
-    }
 
     project.destroy().map_err(failed(Step::Destroy))?;
     let left = store.objects(None).unwrap();
     match left.first() {
         Some(left) => Err(FailedStep { step: Step::Destroy, reason: format!("{} is left", left.identifier) }),
-        None => Ok(changed),
+        None => Ok(()),
     }
 }
 
-/// Forgets and imports all objects. Returns the attributes that the next plan changes; it may only update objects.
-fn import(project: &mut Project) -> Result<BTreeSet<String>, FailedStep> {
+/// Forgets and imports all objects.
+fn import(project: &mut Project) -> Result<(), FailedStep> {
     let failed = |problems: Problems| FailedStep { step: Step::Import, reason: problems.to_string() };
     for address in project.addresses() {
         let id = project.attribute(&address, "id").and_then(|id| id.as_str().map(str::to_owned));
@@ -114,12 +98,7 @@ fn import(project: &mut Project) -> Result<BTreeSet<String>, FailedStep> {
         project.forget(&address).map_err(failed)?;
         project.import(&address, &id).map_err(failed)?;
     }
-    let planned = project.plan().map_err(failed)?;
-    let actions = planned.actions();
-    if actions.iter().any(|action| !action.ends_with(": update")) {
-        return Err(FailedStep { step: Step::Import, reason: actions.join(", ") });
-    }
-    Ok(changed_attributes(project, &planned).into_keys().collect())
+    Ok(())
 }
 
 fn empty(project: &Project, step: Step) -> Result<(), FailedStep> {

@@ -14,9 +14,9 @@ use std::path::Path;
 
 use groma_value::Value;
 
-use self::exceptions::{CHANGED_BY_IMPORT, FAILING, differences};
-use self::generator::{block, generate, has_write_only};
-use self::lifecycle::{ChangedByImport, FailedStep, Revisions, Step, run};
+use self::exceptions::{FAILING, differences};
+use self::generator::{block, generate};
+use self::lifecycle::{FailedStep, Revisions, Step, run};
 use super::interpreted::Types;
 use super::offered::type_names;
 use crate::names;
@@ -31,33 +31,13 @@ const SLOW: &str = "AWS::QuickSight";
 struct Report {
     tried: BTreeSet<String>,
     failed: BTreeMap<String, String>,
-    /// Types whose readable arguments are changed by the plan after an import.
-    changed_by_import: BTreeMap<String, String>,
-    /// Types of which the plan after an import sends values that AWS does not return.
-    sent_after_import: BTreeSet<String>,
 }
 
 impl Report {
-    /// Adds the outcome of a lifecycle. `is_hidden` tells attributes with values that AWS does not return.
-    fn add(&mut self, name: &str, outcome: Result<ChangedByImport, FailedStep>, is_hidden: impl Fn(&str) -> bool) {
+    fn add(&mut self, name: &str, outcome: Result<(), FailedStep>) {
         self.tried.insert(name.to_owned());
-        let changed = match outcome {
-            Ok(changed) => changed,
-            Err(FailedStep { step, reason }) => {
-                self.failed.insert(name.to_owned(), format!("{step:?}: {reason}"));
-                return;
-            }
-        };
-        let (hidden, mut shown): (Vec<String>, Vec<String>) =
-            changed.complete.into_iter().partition(|one| is_hidden(one));
-        if !hidden.is_empty() {
-            self.sent_after_import.insert(name.to_owned());
-            // An update also sends lists in the configured order, and may give results a value.
-            shown.clear();
-        }
-        shown.extend(changed.readable);
-        if !shown.is_empty() {
-            self.changed_by_import.insert(name.to_owned(), shown.join(", "));
+        if let Err(FailedStep { step, reason }) = outcome {
+            self.failed.insert(name.to_owned(), format!("{step:?}: {reason}"));
         }
     }
 }
@@ -88,7 +68,7 @@ fn full_types(wanted: usize) -> Vec<(usize, &'static str)> {
 }
 
 /// Runs a lifecycle; a panic is a failure of this lifecycle alone.
-fn attempt(revisions: &Revisions) -> Result<ChangedByImport, FailedStep> {
+fn attempt(revisions: &Revisions) -> Result<(), FailedStep> {
     let outcome = catch_unwind(AssertUnwindSafe(|| run(revisions)));
     outcome.unwrap_or_else(|_| Err(FailedStep { step: Step::Validate, reason: "panic".to_owned() }))
 }
@@ -103,27 +83,15 @@ fn generated_configurations_pass_their_lifecycle() {
         let outcome = match generate(&interpreted, number as u64 * 1_009) {
             Some(generated) => {
                 let text = |config: &Value| format!("{PROVIDER}{}", block(&name, config));
-                attempt(&Revisions {
-                    created: text(&generated.minimal),
-                    updated: text(&generated.extended),
-                    readable: generated.readable.as_ref().map(text),
-                })
+                attempt(&Revisions { created: text(&generated.minimal), updated: text(&generated.extended) })
             }
             None => Err(FailedStep { step: Step::Validate, reason: "no valid configuration was found".to_owned() }),
         };
-        report.add(cloud_name, outcome, |attribute| has_write_only(&interpreted.fields, attribute));
+        report.add(cloud_name, outcome);
     }
-    let Report { tried, failed, changed_by_import, sent_after_import } = &report;
-    println!(
-        "{} types: {} fail, {} are changed by an import, {} send values that cannot be read after an import: {report:#?}",
-        tried.len(),
-        failed.len(),
-        changed_by_import.len(),
-        sent_after_import.len()
-    );
+    let Report { tried, failed } = &report;
+    println!("{} types, {} failed: {failed:#?}", tried.len(), failed.len());
     let unexpected = differences(FAILING, tried, failed);
-    assert!(unexpected.is_empty(), "{unexpected:#?}");
-    let unexpected = differences(CHANGED_BY_IMPORT, tried, changed_by_import);
     assert!(unexpected.is_empty(), "{unexpected:#?}");
 }
 
@@ -138,9 +106,8 @@ fn handwritten_configurations_pass_their_lifecycle() {
         let text = std::fs::read_to_string(&file).unwrap();
         // The second revision of each file changes something in place.
         let revision = |number: u8| format!("{PROVIDER}variable \"revision\" {{\n  default = {number}\n}}\n{text}");
-        let revisions = Revisions { created: revision(1), updated: revision(2), readable: None };
-        // Some of the files have values that AWS does not return.
-        report.add(&file.file_stem().unwrap().to_string_lossy(), attempt(&revisions), |_| true);
+        let revisions = Revisions { created: revision(1), updated: revision(2) };
+        report.add(&file.file_stem().unwrap().to_string_lossy(), attempt(&revisions));
     }
     assert!(report.failed.is_empty(), "{report:#?}");
 }
