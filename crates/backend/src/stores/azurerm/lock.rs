@@ -55,9 +55,26 @@ impl Target<'_> {
         })
     }
 
+    /// Returns the info as it is stored with this blob.
+    fn stored(&self, info: &LockInfo) -> LockInfo {
+        LockInfo { path: format!("{}/{}", self.container.name, self.blob), ..info.clone() }
+    }
+
+    /// Takes the lock that shared runs hold together under the ID of `info`, or extends it, and returns its info as it was stored.
+    pub async fn join(&self, info: &LockInfo) -> Result<LockInfo, StoreError> {
+        let info = self.stored(info);
+        match self.container.lease(self.blob, Lease::Acquire(&info.id, PROVISIONAL)).await? {
+            Outcome::Refused(_) => return Err(self.held().await),
+            // Only the first run writes the info: it changes the version of the state.
+            Outcome::Done(_) if self.is_held_by(&info.id).await? => {}
+            Outcome::Done(_) => self.write_info(&info).await?,
+        }
+        Ok(info)
+    }
+
     /// Takes the lock in one attempt, and returns its info as it was stored.
     pub async fn take(&self, info: &LockInfo) -> Result<LockInfo, StoreError> {
-        let info = LockInfo { path: format!("{}/{}", self.container.name, self.blob), ..info.clone() };
+        let info = self.stored(info);
         let found = self.existing().await?;
         if found.is_leased && holder(&found.metadata).is_none_or(|holder| holder.id != info.id) {
             return Err(self.held().await);

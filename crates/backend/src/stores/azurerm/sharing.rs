@@ -44,11 +44,7 @@ impl AzureStore {
         let blob = self.blob(workspace);
         let id = self.shared_lease(workspace);
         let target = Target { container: &self.container, blob: &blob };
-        // Only the first run writes the info: it would change the version of the state.
-        if target.renew(&id).await.is_ok() && target.is_held_by(&id).await? {
-            return Ok(HeldLock { id: id.clone(), info: LockInfo { id, ..info.clone() } });
-        }
-        let info = target.take(&LockInfo { id, ..info.clone() }).await?;
+        let info = target.join(&LockInfo { id, ..info.clone() }).await?;
         Ok(HeldLock { id: info.id.clone(), info })
     }
 }

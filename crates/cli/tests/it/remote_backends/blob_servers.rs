@@ -1,6 +1,11 @@
-//! Servers of object stores and Consul, if they are installed, with the helpers of the tests of `groma-backend`.
+//! Servers of object stores and Consul, if they are installed, and a double of Kubernetes, with the helpers of the tests of `groma-backend`.
 
 // The helpers are those of another crate, which uses more of them.
+#[path = "../../../../backend/tests/it/kubernetes_protobuf.rs"]
+mod kubernetes_protobuf;
+#[allow(dead_code)]
+#[path = "../../../../backend/tests/it/kubernetes_server.rs"]
+mod kubernetes_server;
 #[allow(dead_code)]
 #[path = "../../../../backend/tests/it/proxy.rs"]
 mod proxy;
@@ -22,6 +27,7 @@ use groma_cloud::api::{ApiClient, ApiRequest};
 use groma_cloud::azure::StorageKey;
 use groma_cloud::background;
 use groma_cloud::http::{ConnectionSettings, Method};
+use kubernetes_server::{KubernetesServer, NAMESPACE};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection};
 use serde_json::json;
@@ -36,7 +42,7 @@ const KEY: &str = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0N
 pub struct Served {
     pub block: String,
     pub variables: Vec<(&'static str, String)>,
-    _server: Server,
+    _server: Option<Server>,
     _directory: Option<TempDir>,
 }
 
@@ -64,7 +70,7 @@ pub fn gcs() -> Option<Served> {
         "  backend \"gcs\" {{\n    bucket = \"states\"\n    prefix = \"team\"\n    access_token = \"token\"\n    \
          storage_custom_endpoint = \"{url}\"\n  }}"
     );
-    Some(Served { block, variables: Vec::new(), _server: server, _directory: None })
+    Some(Served { block, variables: Vec::new(), _server: Some(server), _directory: None })
 }
 
 /// Starts a server of Azure's blobs with a container, behind a proxy with the certificate of the real host.
@@ -94,7 +100,7 @@ pub fn azurerm() -> Option<Served> {
         "  backend \"azurerm\" {{\n    storage_account_name = \"{ACCOUNT}\"\n    container_name = \"states\"\n    key = \"team.tfstate\"\n    \
          access_key = \"{KEY}\"\n  }}"
     );
-    Some(Served { block, variables, _server: server, _directory: Some(directory) })
+    Some(Served { block, variables, _server: Some(server), _directory: Some(directory) })
 }
 
 /// Starts Consul.
@@ -114,7 +120,26 @@ pub fn consul() -> Option<Served> {
         "  backend \"consul\" {{\n    address = \"127.0.0.1:{}\"\n    scheme = \"http\"\n    path = \"team/state\"\n  }}",
         server.port
     );
-    Some(Served { block, variables: Vec::new(), _server: server, _directory: None })
+    Some(Served { block, variables: Vec::new(), _server: Some(server), _directory: None })
+}
+
+/// Starts a double of Kubernetes.
+pub fn kubernetes() -> Served {
+    let server = KubernetesServer::start();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config");
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "it",
+        "clusters": [{ "name": "it", "cluster": { "server": format!("http://127.0.0.1:{}", server.port) } }],
+        "users": [{ "name": "it", "user": { "token": "token" } }],
+        "contexts": [{ "name": "it", "context": { "cluster": "it", "user": "it" } }],
+    });
+    std::fs::write(&path, config.to_string()).unwrap();
+    let block = format!(
+        "  backend \"kubernetes\" {{\n    secret_suffix = \"team\"\n    namespace = \"{NAMESPACE}\"\n    config_path = \"{}\"\n  }}",
+        path.display()
+    );
+    Served { block, variables: Vec::new(), _server: None, _directory: Some(directory) }
 }
 
 /// Serves TLS with a certificate that nobody trusts; returns the port.

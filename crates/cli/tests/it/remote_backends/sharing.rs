@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::blob_servers::{self, Served};
+use super::consul_server::ConsulServer;
 use super::postgres::Server;
 use super::s3::Moto;
 use super::{Project, one_line};
@@ -30,6 +32,7 @@ fn configuration(backend: &str) -> String {
 /// A backend with one state that two directories use.
 struct Shared {
     backend: String,
+    variables: Vec<(&'static str, String)>,
     one: Project,
     other: Project,
     folder: TempDir,
@@ -37,14 +40,23 @@ struct Shared {
 
 impl Shared {
     fn new(backend: &str) -> Self {
+        Self::with(backend, &[])
+    }
+
+    /// Enables sharing with these environment variables.
+    fn with(backend: &str, variables: &[(&'static str, String)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let [one, other] = [(), ()].map(|()| Project::new(&configuration(backend)));
+        let project = || {
+            let project = Project::new(&configuration(backend));
+            variables.iter().fold(project, |project, (name, value)| project.with(name, value))
+        };
+        let (one, other) = (project(), project());
         one.ok(&["init"]);
         other.ok(&["init"]);
         assert!(one.ok(&["state", "sharing", "show"]).contains("is not shared"));
         assert!(one.ok(&["state", "sharing", "enable"]).contains("is shared now"));
         one.ok(&["apply", "-auto-approve"]);
-        Self { backend: backend.to_owned(), one, other, folder }
+        Self { backend: backend.to_owned(), variables: variables.to_vec(), one, other, folder }
     }
 
     /// A command that says that it has begun, and waits until another one has begun.
@@ -164,8 +176,11 @@ fn killed(shared: &Shared, next: &Project, end: &dyn Fn()) {
 /// Terraform finds a shared state locked, and shared runs wait for Terraform.
 fn terraform(shared: &Shared) {
     let Some(theirs) = Project::of_terraform(&configuration(&shared.backend)) else { return };
+    let theirs = shared.variables.iter().fold(theirs, |project, (name, value)| project.with(name, value));
     theirs.ok(&["init"]);
-    let _ = std::fs::remove_file(shared.folder.path().join("go"));
+    for earlier in ["begun", "go"] {
+        let _ = std::fs::remove_file(shared.folder.path().join(earlier));
+    }
     let run = shared.start_slow();
     let locked = theirs.fails(&["plan", "-input=false"]);
     assert!(locked.contains("Error acquiring the state lock"), "{locked}");
@@ -190,10 +205,25 @@ fn terraform(shared: &Shared) {
 
 fn all_but_killed(backend: &str) -> Shared {
     let shared = Shared::new(backend);
-    different_objects(&shared);
-    same_object(&shared);
-    saved_plans(&shared);
+    live_runs(&shared);
     shared
+}
+
+fn live_runs(shared: &Shared) {
+    different_objects(shared);
+    same_object(shared);
+    saved_plans(shared);
+}
+
+fn states_on_are_shared(served: &Served) {
+    let shared = Shared::with(&served.block, &served.variables);
+    live_runs(&shared);
+    // The same machine takes the run over without waiting for its deadline.
+    killed(&shared, &shared.one, &|| {});
+    terraform(&shared);
+    shared.one.ok(&["state", "sharing", "disable"]);
+    shared.other.ok(&["apply", "-auto-approve", "-var=a=12", "-var=b=12"]);
+    assert!(shared.one.run(&["plan", "-detailed-exitcode", "-var=a=12", "-var=b=12"]).code == 0);
 }
 
 #[test]
@@ -239,6 +269,36 @@ fn s3_states_are_shared() {
     };
     killed(&shared, &shared.other, &end);
     terraform(&Shared::new(&moto.backend("mixed.tfstate", "use_lockfile = true")));
+}
+
+#[test]
+fn gcs_states_are_shared() {
+    let Some(served) = blob_servers::gcs() else { return };
+    states_on_are_shared(&served);
+}
+
+#[test]
+fn azurerm_states_are_shared() {
+    let Some(served) = blob_servers::azurerm() else { return };
+    states_on_are_shared(&served);
+}
+
+#[test]
+fn consul_states_are_shared() {
+    let Some(served) = blob_servers::consul() else { return };
+    states_on_are_shared(&served);
+}
+
+#[test]
+fn consul_states_are_shared_on_the_double() {
+    let server = ConsulServer::start();
+    let shared = all_but_killed(&server.backend("team/state", ""));
+    killed(&shared, &shared.one, &|| {});
+}
+
+#[test]
+fn kubernetes_states_are_shared() {
+    states_on_are_shared(&blob_servers::kubernetes());
 }
 
 #[test]
