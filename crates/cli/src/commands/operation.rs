@@ -123,13 +123,18 @@ pub(super) struct OpenState {
     pub in_flight: Vec<Begin>,
 }
 
-/// Reads the state without its lock, for a command that prints it. Warnings go to standard error.
-pub(super) fn read_state_unlocked(context: &Context, location: StateLocation) -> Result<State, Diagnostics> {
+/// Reads the state without its lock, for a command that prints it; `None` without a state. Warnings go to standard error.
+pub(super) fn find_state_unlocked(context: &Context, location: StateLocation) -> Result<Option<State>, Diagnostics> {
     let opened = open_unlocked(context, location)?;
     context.show_on_stderr(&opened.warnings);
     // The printed state may be incomplete without these results.
     context.show_on_stderr(&in_flight_warning(&opened.in_flight));
-    Ok(opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
+    Ok(opened.state)
+}
+
+/// Reads the state as [`find_state_unlocked`] does. A missing state is an empty one.
+pub(super) fn read_state_unlocked(context: &Context, location: StateLocation) -> Result<State, Diagnostics> {
+    Ok(find_state_unlocked(context, location)?.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
 }
 
 /// Opens the state for a command that does not recover operations of an interrupted run. A missing state is an empty one.

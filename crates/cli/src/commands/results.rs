@@ -65,7 +65,7 @@ impl Results {
         match self {
             Self::Text => Ok(()),
             Self::Document => {
-                context.streams.print_document_with(write);
+                context.streams.print_document_with(|out| write(out));
                 Ok(())
             }
             Self::Both(file) => {

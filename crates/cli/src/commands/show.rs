@@ -16,7 +16,7 @@ use super::backend::{StateOverrides, state_location};
 use super::configuration::{Purpose, load, load_options};
 use super::context::Context;
 use super::lookup::Lookup;
-use super::operation::{quiet_run as new_run, read_state_unlocked};
+use super::operation::{find_state_unlocked, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::results::Results;
@@ -34,10 +34,8 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
         Shown::State => {
             let location =
                 state_location(context, &load(context, Purpose::ReadState)?.0.root, StateOverrides::default())?;
-            // Read before the state: a missing state is printed differently from an empty one.
-            let exists = location.has_state()?;
-            let state = read_state_unlocked(context, location)?;
-            show_state(context, exists.then_some(&state), &results)
+            let state = find_state_unlocked(context, location)?;
+            show_state(context, state.as_ref(), &results)
         }
         // The content decides, not the name: plans and states may have any name.
         Shown::File(path) if !plan_file::is_plan_file(path) => show_state_file(context, path, &results),

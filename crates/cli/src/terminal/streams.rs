@@ -163,7 +163,7 @@ impl Streams {
     }
 
     /// Lets `write` print a document to standard output in pieces. Errors are reported when the command ends.
-    pub fn print_document_with(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    pub fn print_document_with(&self, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) {
         self.lift_overlay();
         let mut out = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = write(&mut *out);

@@ -17,7 +17,7 @@ pub(crate) use write::{
     Written, has_own_layout, is_content_of, write_check_results, write_outputs, write_parts, write_paths_json,
     write_pieces,
 };
-pub use write::{write, write_exact};
+pub use write::{write, write_exact, write_to};
 
 /// The format version that is written.
 pub const FORMAT_VERSION: u64 = 4;

@@ -1,7 +1,7 @@
 //! From a [`State`] to the file's bytes.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 
 use groma_address::Name;
 use groma_value::Path;
@@ -20,6 +20,14 @@ pub fn write(state: &State) -> Vec<u8> {
         Ok(())
     });
     bytes
+}
+
+/// Writes what [`write`] returns to `out`, in pieces.
+///
+/// # Errors
+/// The pieces cannot be written.
+pub fn write_to(state: &State, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    write_pieces(state, &mut |piece| out.write_all(piece))
 }
 
 /// Returns what [`write`] does, in memory of exactly its length: for large states, which would be there twice while the

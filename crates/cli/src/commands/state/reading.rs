@@ -10,7 +10,7 @@ use groma_state::{InstanceView, State};
 use super::super::backend::{StateLocation, StateOverrides, file_location, state_location};
 use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
-use super::super::operation::read_state_unlocked;
+use super::super::operation::find_state_unlocked;
 use super::super::outcome::fail;
 use crate::arguments::{Flag, StateIdentities, StateList};
 use crate::commands::outcome::Outcome;
@@ -23,24 +23,23 @@ pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, 
         Some(file) => file_location(&configuration.root, file)?,
         None => state_location(context, &configuration.root, StateOverrides::default())?,
     };
-    // Reading a missing state would look like an empty one.
-    must_exist(&location)?;
-    read_state_unlocked(context, location)
+    let shown = location.shown();
+    // A missing state must not look like an empty one.
+    find_state_unlocked(context, location)?.ok_or_else(|| no_state(&shown))
 }
 
 /// Checks that a state exists.
 pub(super) fn must_exist(location: &StateLocation) -> Result<(), Diagnostics> {
-    if location.has_state()? {
-        return Ok(());
-    }
-    Err(fail(
+    if location.has_state()? { Ok(()) } else { Err(no_state(&location.shown())) }
+}
+
+fn no_state(location: &str) -> Diagnostics {
+    fail(
         "No state file was found!",
         format!(
-            "No state exists in {}. Run this command in a directory that has been applied, or select a state file with \
-             -state.",
-            location.shown()
+            "No state exists in {location}. Run this command in a directory that has been applied, or select a state file with -state."
         ),
-    ))
+    )
 }
 
 /// Parses the address of a module, resource or instance.

@@ -21,6 +21,17 @@ fn holder() -> serde_json::Value {
 }
 
 #[test]
+fn commands_that_print_a_state_read_it_once() {
+    let server = HttpServer::start();
+    let project = applied(&server);
+    for command in [&["state", "pull"][..], &["state", "list"], &["show"], &["show", "-json"], &["output"]] {
+        server.shared().requests.clear();
+        project.ok(command);
+        assert_eq!(server.shared().requests.len(), 1, "{command:?}: {:?}", server.shared().requests);
+    }
+}
+
+#[test]
 fn lifecycle_uses_only_the_server() {
     let server = HttpServer::start();
     let project = Project::new(&configuration(&server.backend()));
