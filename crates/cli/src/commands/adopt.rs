@@ -280,7 +280,7 @@ impl WorkingDirectory {
 /// Reads the state without its lock, because nothing is changed.
 fn state(context: &mut Context, configuration: &Configuration) -> Result<State, Diagnostics> {
     let location = state_location(context, &configuration.root, StateOverrides::default())?;
-    peek_state(context, location)
+    peek_state(context, location).map(Option::unwrap_or_default)
 }
 
 /// Returns the objects that the search found.

@@ -66,14 +66,14 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     init_workspace::ready(context, &workspaces)?;
     let location = workspaces.location(context, &context.settings.workspace)?;
     // Objects in the state may need providers that the configuration no longer requires, to destroy them.
-    if location.has_state()? {
+    if let Some(state) = peek_state(context, location)? {
         reporter.gap(context);
         reporter.heading(
             context,
             "Initializing provider plugins found in the state...",
             "initializing_provider_plugin_from_state_message",
         );
-        providers.state(context, &peek_state(context, location)?)?;
+        providers.state(context, &state)?;
     }
     // The lock file is written last: an init that fails leaves the previous selections.
     let notices = providers.finish(context)?;

@@ -148,9 +148,9 @@ pub(super) fn open_state(
     Ok((opened.store, opened.state))
 }
 
-/// Reads the state without its lock and without warnings.
-pub(super) fn peek_state(context: &Context, location: StateLocation) -> Result<State, Diagnostics> {
-    Ok(open_unlocked(context, location)?.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
+/// Reads the state without its lock and without warnings; `None` without a state.
+pub(super) fn peek_state(context: &Context, location: StateLocation) -> Result<Option<State>, Diagnostics> {
+    Ok(open_unlocked(context, location)?.state)
 }
 
 fn open_unlocked(context: &Context, location: StateLocation) -> Result<Opened, Diagnostics> {

@@ -61,7 +61,7 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
     problems.append(warnings);
     options.inputs = inputs;
     // A query changes no state, so it neither locks it nor warns about an interrupted run.
-    let state = peek_state(context, location)?;
+    let state = peek_state(context, location)?.unwrap_or_default();
     let progress = watch_lines(context);
     let hooks: Arc<dyn Hooks> = Arc::clone(&progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, PARALLELISM)?;
