@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use groma_backend::StoreError;
+use groma_backend::{Host, RemoteBackend, StoreError, registry};
+use groma_state::StateErrorKind;
 use groma_value::Value;
 use serde_json::json;
 
@@ -66,4 +67,16 @@ fn lock_of_another_program_is_not_shared() {
         panic!("the lock is shared");
     };
     assert_eq!(holder.id, "s1");
+}
+
+#[test]
+fn refused_document_is_an_error() {
+    let port = serve(|_| Some(response(403, "\"Permission denied\"")));
+    let ty = registry::find("consul").unwrap();
+    let address = Value::string(format!("http://127.0.0.1:{port}"));
+    let config = (ty.schema)().conform(&block(&[("path", Value::string("state"))], &[("address", address)])).unwrap();
+    let backend = RemoteBackend::connect(ty, config, &Host::default()).unwrap();
+    // Whether a state without a readable document is shared is decided above the store.
+    let problem = backend.shared("default").unwrap().read_document().unwrap_err();
+    assert_eq!(problem.kind, StateErrorKind::Denied, "{problem}");
 }
