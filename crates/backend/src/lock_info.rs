@@ -8,16 +8,7 @@ use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339}
 
 /// Creates the info of a new lock: a fresh ID and the current time. The store sets the path.
 pub fn new_lock(request: &LockRequest) -> LockInfo {
-    LockInfo {
-        id: new_lock_id(),
-        operation: request.operation.clone(),
-        info: request.info.clone(),
-        who: request.who.clone(),
-        version: request.version.clone(),
-        created: now_rfc3339(),
-        path: String::new(),
-        deadline: String::new(),
-    }
+    LockInfo { created: now_rfc3339(), ..LockInfo::new(request, new_lock_id(), SystemTime::now()) }
 }
 
 /// Returns the identifier of a new lock: 16 random bytes as 8-4-4-4-12 hexadecimal digits, without the version bits of a UUID, like
@@ -30,16 +21,6 @@ pub(crate) fn new_lock_id() -> String {
 /// Returns the current time in UTC as RFC 3339, with up to nine digits of the fraction and without trailing zeros.
 pub fn now_rfc3339() -> String {
     rfc3339(UtcDateTime::now())
-}
-
-/// Returns a time of the system's clock as RFC 3339.
-pub(crate) fn time_text(moment: SystemTime) -> String {
-    rfc3339(moment.into())
-}
-
-/// Parses a time of a lock info; `None` if the text is not a time.
-pub(crate) fn parse_time(text: &str) -> Option<SystemTime> {
-    OffsetDateTime::parse(text, &Rfc3339).ok().map(SystemTime::from)
 }
 
 fn rfc3339(moment: UtcDateTime) -> String {

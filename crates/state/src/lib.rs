@@ -27,11 +27,12 @@ pub use model::{
 };
 pub use object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 pub use random::{random_bits, seed_random};
+pub use store::lease;
 pub use store::{
     Access, Backup, Claimed, DamagedJournal, ERRORED_STATE, JournalsAfter, LeaveReport, LocalShared, LocalStore,
     LockInfo, LockRequest, Locking, LoggedChange, Opened, OutdatedRecord, PersistIntervals, PlanRecords, PlanVersions,
     RecordDigests, RecordName, RecoveredRun, RemoteOptions, RemoteState, Replicating, Saved, SharedObject,
-    SharedOptions, SharedRun, SharedRunEntry, SharedState, SharedWait, SharingDocument, StateObject, StatePaths,
-    Versioned, claim_backup, disable_sharing, enable_sharing, read_sealed, sealed_state, sharing_document,
+    SharedOptions, SharedRun, SharedRunEntry, SharedState, SharedWait, SharingChange, SharingDocument, StateObject,
+    StatePaths, Versioned, claim_backup, disable_sharing, enable_sharing, read_sealed, sealed_state, sharing_document,
     write_errored, write_errored_in_shared, write_whole,
 };

@@ -4,32 +4,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use groma_state::Replicating;
+use groma_state::lease::{Deadline, LEASE, RENEWAL};
 use tokio::task::AbortHandle;
 
 use super::backend::RemoteBackend;
 use super::retry::request_pauses;
 use crate::error::StoreError;
-use crate::lock_info::{LockInfo, parse_time, time_text};
+use crate::lock_info::LockInfo;
 use crate::store::HeldLock;
-
-/// The time from a renewal to the deadline of a lock.
-pub(super) const LEASE: Duration = Duration::from_secs(60);
-
-/// The interval between renewals.
-const RENEWAL: Duration = Duration::from_secs(20);
-
-/// The time after a deadline during which the lock still counts, because clocks of machines differ.
-pub(super) const TOLERANCE: Duration = Duration::from_secs(60);
 
 /// Returns the deadline of a lock that is taken or renewed now.
 pub(super) fn deadline(now: SystemTime) -> String {
-    time_text(now + LEASE)
+    Deadline::of_renewal(now).to_string()
 }
 
 /// Whether the deadline of a lock has passed. A lock without a readable deadline has none: it is one of Terraform or
 /// OpenTofu, or of a store whose locks end otherwise.
 pub(super) fn is_over(info: &LockInfo, now: SystemTime) -> bool {
-    parse_time(&info.deadline).is_some_and(|deadline| now > deadline + TOLERANCE)
+    info.deadline.parse().is_ok_and(|deadline: Deadline| deadline.is_over(now))
 }
 
 /// The lock of this run in a store.
@@ -202,6 +194,8 @@ impl Keeper {
 
 #[cfg(test)]
 mod tests {
+    use groma_state::lease::TOLERANCE;
+
     use super::*;
 
     #[test]

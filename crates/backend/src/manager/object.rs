@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use groma_state::{JournalsAfter, SegmentStore, StateError, StateErrorKind, StateObject};
+use groma_state::{JournalsAfter, SegmentStore, State, StateError, StateErrorKind, StateObject};
 
 use super::backend::RemoteBackend;
 use super::keeper::Keeper;
@@ -75,7 +75,7 @@ impl StateObject for StoredObject {
         self.backend.location(&self.workspace)
     }
 
-    fn write(&self, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError> {
+    fn write(&self, _: &State, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError> {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.write_checked(bytes, &expected, journals).map_err(|problem| state_error(&problem))?;
         *expected = Expected::Version(version);

@@ -239,11 +239,7 @@ impl SharedObject for RemoteShared {
 
     fn read_document(&self) -> Result<Option<Versioned>, StateError> {
         let read = || self.backend.block_on(self.sharing()?.read_sharing(&self.workspace));
-        match self.repeated(read) {
-            // The peers need no such right, so a state that nobody has shared works without it.
-            Err(StoreError::AccessDenied { .. }) => Ok(None),
-            found => Ok(found.map_err(|problem| state_error(&problem))?.map(versioned)),
-        }
+        Ok(self.repeated(read).map_err(|problem| state_error(&problem))?.map(versioned))
     }
 
     fn write_document(&self, bytes: &Bytes, expected: Option<&str>) -> Result<(), StateError> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use groma_state::{JournalsAfter, LockRequest, StateErrorKind, StateObject};
+use groma_state::{JournalsAfter, LockRequest, State, StateErrorKind, StateObject};
 
 use super::backend::RemoteBackend;
 use super::guard::{ReleaseReport, Waiting};
@@ -145,13 +145,13 @@ fn write_whose_response_never_arrives_is_recognized_as_done() {
     let store = Arc::<Flaky>::default();
     store.0.lock().unwrap().unanswered_writes = 1;
     let object = StoredObject::new(backend(&store), "default", None, None);
-    object.write(&Bytes::from_static(b"one"), JournalsAfter::Open).unwrap();
-    object.write(&Bytes::from_static(b"two"), JournalsAfter::Open).unwrap();
+    object.write(&State::default(), &Bytes::from_static(b"one"), JournalsAfter::Open).unwrap();
+    object.write(&State::default(), &Bytes::from_static(b"two"), JournalsAfter::Open).unwrap();
     assert_eq!(store.0.lock().unwrap().attempts, 2, "nothing was written twice");
     // Another writer comes in between.
     store.0.lock().unwrap().writes += 1;
     assert_eq!(
-        object.write(&Bytes::from_static(b"three"), JournalsAfter::Open).unwrap_err().kind,
+        object.write(&State::default(), &Bytes::from_static(b"three"), JournalsAfter::Open).unwrap_err().kind,
         StateErrorKind::Changed
     );
     assert_eq!(store.0.lock().unwrap().bytes.as_deref(), Some(&b"two"[..]));

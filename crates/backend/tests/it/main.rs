@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod azurerm;
+mod consul;
 mod cos;
 mod gcs;
 mod kubernetes;

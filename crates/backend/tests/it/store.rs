@@ -68,6 +68,11 @@ impl Store {
         self.block_on(self.0.lock(workspace, &info()))
     }
 
+    pub fn lock_shared(&self, workspace: &str) -> Result<HeldLock, StoreError> {
+        let locks = self.0.sharing().and_then(|sharing| sharing.shared_locks()).unwrap();
+        self.block_on(locks.lock_shared(workspace, &info()))
+    }
+
     pub fn unlock(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         self.block_on(self.0.unlock(workspace, id))
     }

@@ -1,7 +1,6 @@
 //! Opening a state file: results of an interrupted run are folded in.
 
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use std::{fs, thread};
 
 use groma_diagnostics::Diagnostics;
@@ -11,7 +10,7 @@ use super::disk::Disk;
 use super::left::{AcceptedDamage, Left, read_journal};
 use super::local::{LocalStore, Opened};
 use super::lock::{HeldLock, Locking};
-use super::open::{is_locked, is_stream, make_private, read_if_there, refuse_stream};
+use super::open::{is_locked, is_stream, make_private, read_if_there, refuse_stream, stamp};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
@@ -210,10 +209,4 @@ impl Found {
             thread::sleep(PAUSE);
         }
     }
-}
-
-/// The attributes of a file that change when it is written.
-fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
-    let known = fs::metadata(path).ok()?;
-    Some((known.len(), known.modified().ok()?))
 }

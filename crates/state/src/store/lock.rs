@@ -70,6 +70,22 @@ pub struct LockInfo {
     pub deadline: String,
 }
 
+impl LockInfo {
+    /// Returns the info of a lock that is taken at `now`, without a path and a deadline.
+    pub fn new(request: &LockRequest, id: String, now: SystemTime) -> Self {
+        Self {
+            id,
+            operation: request.operation.clone(),
+            info: request.info.clone(),
+            who: request.who.clone(),
+            version: request.version.clone(),
+            created: rfc3339(now),
+            path: String::new(),
+            deadline: String::new(),
+        }
+    }
+}
+
 /// The lock, held until this is dropped.
 pub(super) struct HeldLock {
     pub file: Arc<File>,
@@ -121,16 +137,8 @@ impl HeldLock {
     }
 
     fn announce(&self, paths: &StatePaths, request: &LockRequest) -> Result<(), StateError> {
-        let info = LockInfo {
-            id: uuid(),
-            operation: request.operation.clone(),
-            info: request.info.clone(),
-            who: request.who.clone(),
-            version: request.version.clone(),
-            created: rfc3339(SystemTime::now()),
-            path: paths.read.display().to_string(),
-            deadline: String::new(),
-        };
+        let info =
+            LockInfo { path: paths.read.display().to_string(), ..LockInfo::new(request, uuid(), SystemTime::now()) };
         let json = serde_json::to_vec(&info).unwrap_or_default();
         let written = open_private(&self.info_path).and_then(|file| {
             // The end of a longer record by an earlier holder must not remain behind this one.

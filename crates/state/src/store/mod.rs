@@ -5,6 +5,7 @@ mod checkpoint;
 mod disk;
 mod first_look;
 mod fold;
+pub mod lease;
 mod left;
 mod local;
 mod lock;
@@ -29,7 +30,7 @@ pub use sealed::read_sealed;
 pub use sharing::{
     Claimed, LeaveReport, LocalShared, LoggedChange, OutdatedRecord, PlanRecords, PlanVersions, RecordDigests,
     RecordName, RecoveredRun, SharedObject, SharedOptions, SharedRun, SharedRunEntry, SharedState, SharedWait,
-    SharingDocument, Versioned, disable_sharing, enable_sharing, sharing_document,
+    SharingChange, SharingDocument, Versioned, disable_sharing, enable_sharing, sharing_document,
 };
 
 #[cfg(test)]

@@ -183,6 +183,12 @@ pub(super) fn make_private(file: &File) {
 #[cfg(not(unix))]
 pub(super) fn make_private(_: &File) {}
 
+/// Returns the attributes of a file that change when it is written: a reader compares them from before and after.
+pub(super) fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let known = fs::metadata(path).ok()?;
+    Some((known.len(), known.modified().ok()?))
+}
+
 /// Whether the open file is still the one that `path` names.
 #[cfg(unix)]
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
@@ -242,6 +248,9 @@ pub(super) fn try_lock_shared(file: &File) -> io::Result<bool> {
         Err(fs::TryLockError::Error(error)) => Err(error),
     }
 }
+
+/// Whether [`is_locked`] knows the locks of other processes. Elsewhere it finds every file unlocked.
+pub(super) const CAN_QUERY_LOCKS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 /// Whether another process, or another opening of the file in this one, holds a lock.
 #[cfg(any(target_os = "linux", target_os = "android"))]

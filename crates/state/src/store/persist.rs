@@ -44,6 +44,8 @@ pub(super) struct Persisted {
     pub serial: u64,
     /// The error that ended the writes, if another run has replaced the state.
     pub conflict: Option<StateError>,
+    /// The reader of the journal, for further writes; none if the journal cannot be read back.
+    pub follower: Option<Follower>,
 }
 
 /// The thread that writes.
@@ -59,10 +61,9 @@ impl Persister {
         let writer = Writer {
             // Records that exist already are part of the stored state or are folded in before the run.
             position: target.journal.end(),
-            follower,
             state: None,
             is_pending: false,
-            progress: Persisted { has_written: false, serial: target.serial, conflict: None },
+            progress: Persisted { has_written: false, serial: target.serial, conflict: None, follower: Some(follower) },
             target,
         };
         let thread = Builder::new().name("persist".to_owned()).spawn(move || writer.run(&stopped)).ok()?;
@@ -79,7 +80,6 @@ impl Persister {
 
 struct Writer {
     target: Target,
-    follower: Follower,
     /// The state with all results that were read from the journal.
     state: Option<State>,
     /// The end of the part of the journal that was read.
@@ -134,7 +134,11 @@ impl Writer {
             None => self.first_state()?,
         };
         // Errors of reading end the thread; the final write of the run still has all results.
-        let Ok(events) = self.follower.read_to(end) else { return Ok(Read::Failed) };
+        let events = self.progress.follower.as_mut().and_then(|follower| follower.read_to(end).ok());
+        let Some(events) = events else {
+            self.progress.follower = None;
+            return Ok(Read::Failed);
+        };
         self.position = end;
         self.is_pending |= !events.is_empty();
         fold(&mut state, events, Base::Same);
@@ -154,7 +158,7 @@ impl Writer {
         // A run that is killed right after the write leaves a journal that recognizes it.
         self.target.journal.checkpoint(Content::of(&bytes))?;
         self.target.journal.sync()?;
-        self.target.object.write(&bytes, JournalsAfter::Open)?;
+        self.target.object.write(state, &bytes, JournalsAfter::Open)?;
         self.progress.serial = serial;
         self.progress.has_written = true;
         self.target.stored.set(content);

@@ -22,7 +22,7 @@ use super::stored_content::StoredContent;
 use crate::content::Content;
 use crate::error::{StateError, StateErrorKind};
 use crate::file::{self, write_parts};
-use crate::journal::{Event, Journal, Recovered, RunHeader, SegmentStore};
+use crate::journal::{Event, Follower, Journal, Recovered, RunHeader, SegmentStore};
 use crate::model::State;
 use crate::random::{random_bits, uuid};
 
@@ -31,11 +31,11 @@ pub trait StateObject: Send + Sync {
     /// Returns the location for messages, without secrets.
     fn location(&self) -> String;
 
-    /// Replaces the stored bytes if nobody else has written them since they were read or last written here.
+    /// Replaces the stored bytes by those of `state` if nobody else has written them since they were read or last written here.
     ///
     /// # Errors
     /// [`crate::StateErrorKind::Changed`] if somebody has, and any failure of the service.
-    fn write(&self, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError>;
+    fn write(&self, state: &State, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError>;
 
     /// Returns the journals of the state in the store; `None` if the store cannot keep them, or this run must not use
     /// them because it ignores the lock.
@@ -118,6 +118,8 @@ pub struct RemoteState {
     journal: Option<Arc<Journal>>,
     shared: SharedJournal,
     persister: Option<Persister>,
+    /// The reader of the journal for the next background writes.
+    follower: Option<Follower>,
     backup_made: bool,
 }
 
@@ -172,6 +174,7 @@ impl RemoteState {
             journal: None,
             shared,
             persister: None,
+            follower: None,
             backup_made: false,
             options,
         };
@@ -233,34 +236,49 @@ impl RemoteState {
             None => {
                 let journal = self.left.open_journal(&self.options.paths)?;
                 // Follows from before the first record, or the background writes would miss it.
-                let follower = journal.follow();
+                self.follower = Some(journal.follow());
                 journal.start_run(&self.header(&state.lineage))?;
                 self.shared.start(&journal, self.options.replicating)?;
-                if self.options.persist_intervals.is_some() {
-                    // The writes of the run release the content that the backup has.
-                    self.back_up()?;
-                }
-                self.persister = self.options.persist_intervals.and_then(|intervals| {
-                    let target = Target {
-                        object: self.object.clone(),
-                        encryption: self.options.paths.encryption.clone(),
-                        terraform_version: self.options.terraform_version.clone(),
-                        journal: journal.clone(),
-                        lineage: state.lineage.clone(),
-                        serial: self.serial,
-                        stored: self.stored.clone(),
-                        replica: self.shared.progress(),
-                        intervals,
-                    };
-                    Persister::start(target, follower)
-                });
                 journal
             }
         };
+        self.start_persisting(&journal, &state.lineage)?;
         // Moves and refreshes changed the state in memory; the journal needs them to reconstruct it.
         note_difference(&self.stored_state()?, state, &journal)?;
         self.journal = Some(journal.clone());
         Ok(journal)
+    }
+
+    /// Starts the background writes of the run, unless they go on already.
+    fn start_persisting(&mut self, journal: &Arc<Journal>, lineage: &str) -> Result<(), StateError> {
+        let Some((intervals, follower)) = self.options.persist_intervals.zip(self.follower.take()) else {
+            return Ok(());
+        };
+        // The writes of the run release the content that the backup has.
+        self.back_up()?;
+        let target = Target {
+            object: self.object.clone(),
+            encryption: self.options.paths.encryption.clone(),
+            terraform_version: self.options.terraform_version.clone(),
+            journal: journal.clone(),
+            lineage: lineage.to_owned(),
+            serial: self.serial,
+            stored: self.stored.clone(),
+            replica: self.shared.progress(),
+            intervals,
+        };
+        self.persister = Persister::start(target, follower);
+        Ok(())
+    }
+
+    /// Makes the run start from another stored state, after its background writes have ended with this reader of the journal. The next
+    /// [`RemoteState::begin_run`] records how its state differs.
+    pub(super) fn restart(&mut self, stored: &State, follower: Option<Follower>) {
+        // The stored state has the results so far, or the next records repeat them.
+        let end = self.journal.as_ref().map_or(0, |journal| journal.end());
+        self.follower = follower.and_then(|mut follower| follower.read_to(end).is_ok().then_some(follower));
+        self.stored.set(Bytes::from(file::write(stored)));
+        (self.serial, self.from_nothing) = (stored.serial, false);
     }
 
     fn stored_state(&self) -> Result<State, StateError> {
@@ -320,7 +338,7 @@ impl RemoteState {
             journal.checkpoint(Content::of(&bytes))?;
             journal.sync()?;
         }
-        let written = self.object.write(&bytes, self.journals_after());
+        let written = self.object.write(state, &bytes, self.journals_after());
         if let Some(problem) = written.as_ref().err().filter(|problem| problem.kind == StateErrorKind::Changed) {
             self.shared.lose(problem);
         }
@@ -381,19 +399,22 @@ impl RemoteState {
         Ok(())
     }
 
-    /// Ends the background writes of the run.
+    /// Ends the background writes of the run, and returns their reader of the journal.
     ///
     /// # Errors
     /// Another run has replaced the state that this run wrote.
-    fn end_persisting(&mut self) -> Result<(), StateError> {
-        let Some(progress) = self.persister.take().and_then(Persister::stop) else { return Ok(()) };
+    pub(super) fn end_persisting(&mut self) -> Result<Option<Follower>, StateError> {
+        let Some(progress) = self.persister.take().and_then(Persister::stop) else { return Ok(None) };
         if progress.has_written {
             (self.serial, self.is_current, self.from_nothing) = (progress.serial, true, false);
         }
-        progress.conflict.map_or(Ok(()), |problem| {
-            self.shared.lose(&problem);
-            Err(problem)
-        })
+        match progress.conflict {
+            Some(problem) => {
+                self.shared.lose(&problem);
+                Err(problem)
+            }
+            None => Ok(progress.follower),
+        }
     }
 
     /// Writes what the journal has to the store, where that was left for later because there is no lock.

@@ -3,10 +3,12 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
+use groma_state::lease::Deadline;
+
 use super::super::clock::Clock;
 use super::cloud::Cloud;
 use super::storage::Storage;
-use crate::lock_info::{LockInfo, parse_time};
+use crate::lock_info::LockInfo;
 
 /// The seconds from the epoch to the beginning of a history, so that no clock shows a time before the epoch.
 const DAY: i64 = 86_400;
@@ -274,7 +276,8 @@ impl Inner {
     pub fn time_of(&self, lock: &LockInfo) -> Duration {
         let holder = lock.who.strip_prefix("run@").and_then(|actor| actor.parse::<usize>().ok());
         let skew = holder.map_or(0, |holder| self.actors[holder].skew);
-        let deadline = parse_time(&lock.deadline).unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let deadline = lock.deadline.parse::<Deadline>().unwrap().time();
+        let deadline = deadline.duration_since(SystemTime::UNIX_EPOCH).unwrap();
         deadline.saturating_sub(Duration::from_secs((DAY + skew) as u64))
     }
 

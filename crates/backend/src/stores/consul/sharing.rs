@@ -1,6 +1,7 @@
 //! Sharing documents as keys beside the state, and one session that all shared runs renew.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::task::AbortHandle;
 
@@ -19,6 +20,9 @@ const MARK: &str = "held by all runs of Groma that share this state";
 /// The attempts to find or to take a lock that other runs release at the same time.
 const ATTEMPTS: u32 = 5;
 
+/// The pause before an info is read again that does not name the session which holds the lock.
+const INFO_PAUSE: Duration = Duration::from_millis(300);
+
 /// The part of this process in the session of shared runs.
 pub(super) struct SharedSession {
     session: Arc<Mutex<String>>,
@@ -33,7 +37,7 @@ impl SharedSession {
 
 /// Returns the session of the shared runs that hold the lock, or takes the free lock with a new one.
 async fn join(api: &Api, key: &str, info: &LockInfo) -> Result<String, StoreError> {
-    for _ in 0..ATTEMPTS {
+    for attempt in 1..=ATTEMPTS {
         let Some(session) = api.get(&lock_key(key)).await?.and_then(|entry| entry.session) else {
             let session = api.create_session().await?;
             match acquire(api, key, &session).await {
@@ -56,22 +60,28 @@ async fn join(api: &Api, key: &str, info: &LockInfo) -> Result<String, StoreErro
                 }
             }
         };
-        let holder = read_info(api, key).await?;
-        if holder.as_ref().is_some_and(|holder| holder.info.ends_with(MARK)) {
-            if api.renew_session(&session).await? {
-                return Ok(session);
+        match read_info(api, key).await?.filter(|holder| holder.info.contains(&session)) {
+            Some(holder) if holder.info.ends_with(MARK) => {
+                if api.renew_session(&session).await? {
+                    return Ok(session);
+                }
+                // The session has ended, so the lock is free now or in a moment.
             }
-            // The session has ended, so the lock is free now or in a moment.
-            continue;
+            Some(holder) => return Err(held_by(holder)),
+            // The info is written a moment after the lock was taken; until then there is none, or one of an earlier session.
+            None if attempt < ATTEMPTS => tokio::time::sleep(INFO_PAUSE).await,
+            None => return Err(held_by(LockInfo { id: session, path: key.to_owned(), ..LockInfo::default() })),
         }
-        let holder = holder.unwrap_or(LockInfo { id: session, path: key.to_owned(), ..LockInfo::default() });
-        return Err(StoreError::Locked { holder: Some(Box::new(holder)), reason: "Lock Session is held".to_owned() });
     }
     Err(StoreError::Service {
         service: api.shown(key),
         action: "take the lock".to_owned(),
         reason: "other runs take and release it all the time".to_owned(),
     })
+}
+
+fn held_by(holder: LockInfo) -> StoreError {
+    StoreError::Locked { holder: Some(Box::new(holder)), reason: "Lock Session is held".to_owned() }
 }
 
 /// Renews the session while the run goes on. One that has ended is replaced, unless another program has taken the lock: the next

@@ -1,23 +1,16 @@
 //! The document of a shared state: who changes which records of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use super::record::RecordName;
+use crate::store::lease::Deadline;
 use crate::store::lock::rfc3339;
 
 /// The version of the document that this program reads and writes.
 const FORMAT: u32 = 1;
-
-/// The time from a renewal to the deadline of a run.
-pub(super) const LEASE: Duration = Duration::from_secs(60);
-
-/// The time after a deadline during which the run still counts, because clocks of machines differ.
-pub(super) const TOLERANCE: Duration = Duration::from_secs(60);
 
 /// The largest number of records in the log; the oldest changes are forgotten first.
 const LOGGED_RECORDS: usize = 2000;
@@ -27,7 +20,7 @@ const LOGGED_RECORDS: usize = 2000;
 ///
 /// Laws: a record is claimed by one run at most; a run has its claims until it leaves or until another process takes it over after
 /// its deadline; only the process that entered a run last may renew it or leave.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharingDocument {
     pub(super) format: u32,
     /// Whether runs share the state.
@@ -52,7 +45,7 @@ pub struct SharedRunEntry {
     /// The time at which the process entered the run.
     pub since: String,
     /// The time at which the run ends unless it is renewed.
-    pub deadline: String,
+    pub deadline: Deadline,
     /// The records that only this run may change.
     #[serde(default)]
     pub claims: BTreeSet<RecordName>,
@@ -67,7 +60,7 @@ pub struct LoggedChange {
     pub who: String,
     /// The time of the change.
     pub time: String,
-    /// The serial of the first state with the change.
+    /// The serial of the first state with all of them.
     pub serial: u64,
     /// The records.
     pub records: BTreeSet<RecordName>,
@@ -90,7 +83,7 @@ impl Entering<'_> {
             who: self.who.to_owned(),
             operation: self.operation.to_owned(),
             since: rfc3339(self.now),
-            deadline: rfc3339(self.now + LEASE),
+            deadline: Deadline::of_renewal(self.now),
             claims,
         }
     }
@@ -107,18 +100,18 @@ pub(super) struct ClaimConflict {
 impl SharedRunEntry {
     /// Whether the deadline has passed for certain, so that another process may take the run over.
     pub fn is_over(&self, now: SystemTime) -> bool {
-        // A deadline that cannot be read was written by a newer version, and its run lives.
-        let deadline = OffsetDateTime::parse(&self.deadline, &Rfc3339).map(SystemTime::from);
-        deadline.is_ok_and(|deadline| now > deadline + TOLERANCE)
+        self.deadline.is_over(now)
+    }
+}
+
+/// The document of a state that runs do not share.
+impl Default for SharingDocument {
+    fn default() -> Self {
+        Self { format: FORMAT, enabled: false, runs: BTreeMap::new(), log: Vec::new() }
     }
 }
 
 impl SharingDocument {
-    /// Returns the document of a state that is shared from now on.
-    pub(super) fn enabled() -> Self {
-        Self { format: FORMAT, enabled: true, ..Self::default() }
-    }
-
     /// Parses a stored document; `None` if it is not one of this version.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok().filter(|document: &Self| document.format == FORMAT)
@@ -170,7 +163,7 @@ impl SharingDocument {
     /// Moves the deadline of a run. Returns whether the process still carries it on.
     pub(super) fn renew(&mut self, run: &str, process: &str, now: SystemTime) -> bool {
         let Some(entry) = self.runs.get_mut(run).filter(|entry| entry.process == process) else { return false };
-        entry.deadline = rfc3339(now + LEASE);
+        entry.deadline = Deadline::of_renewal(now);
         true
     }
 
@@ -178,7 +171,7 @@ impl SharingDocument {
     /// once. Returns whether the process still carries the run on.
     pub(super) fn abandon(&mut self, run: &str, process: &str) -> bool {
         let Some(entry) = self.runs.get_mut(run).filter(|entry| entry.process == process) else { return false };
-        entry.deadline = rfc3339(SystemTime::UNIX_EPOCH);
+        entry.deadline = Deadline::PASSED;
         true
     }
 
@@ -220,6 +213,8 @@ impl SharingDocument {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -243,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_claimed_record_is_refused_to_others_with_its_claimant() {
-        let mut document = SharingDocument::enabled();
+        let mut document = SharingDocument::default();
         claim(&mut document, "a", &[1, 2], 0).unwrap();
         claim(&mut document, "b", &[3], 0).unwrap();
         let conflicts = claim(&mut document, "c", &[2, 4], 0).unwrap_err();
@@ -256,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_run_that_is_over_keeps_its_claims_until_it_is_taken_over() {
-        let mut document = SharingDocument::enabled();
+        let mut document = SharingDocument::default();
         claim(&mut document, "a", &[1], 0).unwrap();
         assert!(!document.runs["a"].is_over(at(120)));
         assert!(document.runs["a"].is_over(at(121)));
@@ -271,7 +266,7 @@ mod tests {
 
     #[test]
     fn an_abandoned_run_can_be_taken_over_at_once() {
-        let mut document = SharingDocument::enabled();
+        let mut document = SharingDocument::default();
         claim(&mut document, "a", &[1], 0).unwrap();
         assert!(document.abandon("a", "a"));
         assert!(document.runs["a"].is_over(at(0)));
@@ -279,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_log_has_the_last_change_of_each_record_and_stays_short() {
-        let mut document = SharingDocument::enabled();
+        let mut document = SharingDocument::default();
         let change = |run: &str, serial, records: BTreeSet<RecordName>| LoggedChange {
             run: run.to_owned(),
             who: format!("{run}@here"),
@@ -303,17 +298,27 @@ mod tests {
 
     #[test]
     fn documents_of_other_versions_are_not_read() {
-        let document = SharingDocument::enabled();
+        let document = SharingDocument::default();
         assert_eq!(SharingDocument::parse(&document.bytes()), Some(document.clone()));
         let newer = SharingDocument { format: FORMAT + 1, ..document };
         assert_eq!(SharingDocument::parse(&newer.bytes()), None);
         assert_eq!(SharingDocument::parse(b"#"), None);
     }
 
+    #[test]
+    fn document_with_an_unreadable_deadline_is_not_read() {
+        let mut document = SharingDocument::default();
+        claim(&mut document, "a", &[1], 0).unwrap();
+        let mut json: serde_json::Value = serde_json::from_slice(&document.bytes()).unwrap();
+        assert_eq!(SharingDocument::parse(json.to_string().as_bytes()), Some(document));
+        json["runs"]["a"]["deadline"] = "soon".into();
+        assert_eq!(SharingDocument::parse(json.to_string().as_bytes()), None);
+    }
+
     proptest! {
         #[test]
         fn no_record_has_two_claimants(steps in prop::collection::vec((0..4_u8, 0..4_u8, prop::collection::vec(0..6_u8, 0..4)), 0..40)) {
-            let mut document = SharingDocument::enabled();
+            let mut document = SharingDocument::default();
             for (time, (action, run, records)) in steps.into_iter().enumerate() {
                 let run = run.to_string();
                 let now = time as u64 * 50;

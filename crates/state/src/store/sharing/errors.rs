@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::document::{ClaimConflict, LoggedChange, SharingDocument};
+use super::document::ClaimConflict;
 use super::record::RecordName;
 use crate::error::{StateError, StateErrorKind};
 
@@ -26,8 +26,8 @@ pub(super) fn claimed_by_others(conflicts: &[ClaimConflict]) -> StateError {
         StateErrorKind::Locked,
         "Objects are being changed by another run",
         format!(
-            "{}\n\nNothing was changed. Wait until that run has ended, or let this one wait with -lock-timeout=60s. The claims of a run \
-             that was killed end two minutes later, and the next apply takes up its results.",
+            "{}\n\nNothing was changed. Wait until that run has finished, or let this one wait with -lock-timeout=60s. If that run was \
+             killed, its claims expire within two minutes, and the next apply recovers its results.",
             lines.join("\n")
         ),
     )
@@ -45,16 +45,26 @@ fn listed<'a>(records: impl ExactSizeIterator<Item = &'a RecordName>) -> String 
 
 /// Returns the error about a run that another process has taken over.
 pub(super) fn taken_over(location: &str, holder: Option<&str>) -> StateError {
-    let holder = holder.map_or_else(
-        || "Another process has taken it over and ended it".to_owned(),
-        |who| format!("{who} has taken it over"),
-    );
+    let holder = holder.unwrap_or("another process");
     StateError::new(
         StateErrorKind::Changed,
         "The shared run was lost",
         format!(
-            "The run of this process in the shared state {location} was not renewed in time. {holder}, with all results in its journal. \
-             Nothing more is written. Run the command again to see the remaining changes."
+            "The run of this process in the shared state {location} was not renewed in time, so {holder} has taken it over, with all \
+             results in its journal. This process writes nothing more. Run the command again to plan the remaining changes."
+        ),
+    )
+}
+
+/// Returns the error about a run that was not renewed until its deadline.
+pub(super) fn expired(location: &str) -> StateError {
+    StateError::new(
+        StateErrorKind::Changed,
+        "The shared run was lost",
+        format!(
+            "The run of this process in the shared state {location} was not renewed for more than a minute: the process was paused, or \
+             the store did not answer. Other programs may have changed the state since, so this process writes nothing more. The journal \
+             has all results, and the next apply recovers them."
         ),
     )
 }
@@ -65,7 +75,8 @@ pub(super) fn lock_lost(location: &str, problem: &StateError) -> StateError {
         StateErrorKind::Changed,
         "The state lock was lost",
         format!(
-            "Another program has taken the lock of {location}, which shared runs hold together. It knows nothing of their claims, so              nothing more is written. The journal has all results, and the next run merges them.\n\n{}",
+            "Another program has taken the lock of {location}, which shared runs hold together. It does not know their claims, so \
+             nothing more is written. The journal has all results, and the next apply recovers them.\n\n{}",
             problem.detail
         ),
     )
@@ -77,7 +88,8 @@ pub(super) fn overwritten(location: &str, records: &BTreeSet<RecordName>) -> Sta
         StateErrorKind::Changed,
         "The state was changed by another run",
         format!(
-            "A program that does not know the claims of shared runs has changed {} in {location} while this run changed them. Nothing was              overwritten. The journal has all results, and the next run merges them.",
+            "A program that does not know the claims of shared runs has changed {} in {location} while this run changed them. Nothing was \
+             overwritten. The journal has all results, and the next apply recovers them.",
             listed(records.iter())
         ),
     )
@@ -88,7 +100,7 @@ pub(super) fn no_longer_shared(location: &str) -> StateError {
         StateErrorKind::Changed,
         "The state is no longer shared",
         format!(
-            "Sharing of {location} was disabled while this run was planning. Nothing was changed. Run the command again."
+            "The sharing of {location} was disabled after this run had read the state. Nothing was changed. Run the command again."
         ),
     )
 }
@@ -99,8 +111,32 @@ pub(super) fn unreadable_document(location: &str) -> StateError {
         "Unreadable sharing document",
         format!(
             "The document beside {location} that lists the runs of the shared state is damaged, or was written by a newer version. \
-             Nothing was changed. Use the newer version; or, if no run is at work, write the document again with \"state sharing disable\" \
-             and \"state sharing enable\"."
+             Nothing was changed. If a newer version has written it, use that version. Otherwise replace the document with \"state \
+             sharing enable\", which waits until no run is at work."
+        ),
+    )
+}
+
+/// Returns the error about something that other runs have replaced at each attempt: `target` names it, `the state` for example.
+pub(super) fn contended(location: &str, target: &str, attempts: u32) -> StateError {
+    StateError::new(
+        StateErrorKind::Io,
+        "Too many concurrent writes",
+        format!(
+            "Failed to write {target} of {location}: other runs wrote it first in each of {attempts} attempts. Run the command again when \
+             fewer runs are at work. Results of this run, if there are any, are in its journal, and the next apply recovers them."
+        ),
+    )
+}
+
+/// Returns the error about a state that no other can follow.
+pub(super) fn serial_out_of_range(location: &str) -> StateError {
+    StateError::malformed(
+        "State serial out of range",
+        format!(
+            "The serial of the state in {location} is {}, the largest possible, so no state can follow it. Nothing was written. Set the \
+             serial to a smaller number with state pull, an editor and state push -force.",
+            u64::MAX
         ),
     )
 }
@@ -109,10 +145,10 @@ pub(super) fn unreadable_document(location: &str) -> StateError {
 pub(super) fn exclusive_journal(location: &str) -> StateError {
     StateError::new(
         StateErrorKind::Locked,
-        "A killed run has left results",
+        "Results of a killed run are not recovered",
         format!(
-            "A run that held the lock of {location} alone was killed, and its journal has results that the state does not have. Nothing \
-             was changed. Run the command again: it takes them in first."
+            "A run that held the lock of {location} alone was killed, and its journal has results that the state lacks. Nothing was \
+             changed. Run the command again: it recovers them first."
         ),
     )
 }
@@ -121,36 +157,6 @@ pub(super) fn missing_state(location: &str) -> StateError {
     StateError::new(
         StateErrorKind::Malformed,
         "Shared state not found",
-        format!("{location} is shared, but has no state any more. Restore it from a backup with \"state push\"."),
+        format!("{location} is shared, but no longer has a state. Restore it from a backup with \"state push\"."),
     )
-}
-
-/// A record that changed after planning.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutdatedRecord {
-    /// The record.
-    pub name: RecordName,
-    /// Its last change by a shared run; none if the log has none since planning.
-    pub change: Option<LoggedChange>,
-}
-
-impl OutdatedRecord {
-    /// Returns records with their last changes since the state with `serial`.
-    pub(super) fn found(names: Vec<RecordName>, document: &SharingDocument, serial: u64) -> Vec<Self> {
-        let found = |name: RecordName| Self { change: document.last_change(&name, serial).cloned(), name };
-        names.into_iter().map(found).collect()
-    }
-
-    /// Returns a line for each record, for the first few of many.
-    pub fn lines(outdated: &[Self]) -> String {
-        let line = |record: &Self| match &record.change {
-            Some(change) => format!("  - {} by {} at {} (run {})", record.name, change.who, change.time, change.run),
-            None => format!("  - {} by a run that does not share the state", record.name),
-        };
-        let mut lines: Vec<String> = outdated.iter().take(2 * SHOWN).map(line).collect();
-        if let Some(more) = outdated.len().checked_sub(2 * SHOWN).filter(|more| *more > 0) {
-            lines.push(format!("  - and {more} more"));
-        }
-        lines.join("\n")
-    }
 }

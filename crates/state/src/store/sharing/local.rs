@@ -16,7 +16,8 @@ use crate::journal::SegmentStore;
 use crate::random::random_bits;
 use crate::store::lock::{LockInfo, held_by_other};
 use crate::store::open::{
-    is_at, is_locked, make_private, open_private, read_if_there, try_lock, try_lock_shared, write_whole,
+    CAN_QUERY_LOCKS, is_at, is_locked, make_private, open_private, read_if_there, stamp, try_lock, try_lock_shared,
+    write_whole,
 };
 use crate::store::paths::{StatePaths, behind_links, hidden};
 
@@ -28,6 +29,9 @@ const ATTEMPTS: u32 = 5000;
 
 /// The number of attempts to read a state that another process is writing, before it is read as it is.
 const READS: u32 = 500;
+
+/// The time after a write during which another one may leave the same time of modification.
+const CLOCK_TICK: Duration = Duration::from_millis(20);
 
 /// A state file with its sharing document, `.terraform.tfstate.groma-sharing`.
 ///
@@ -78,7 +82,8 @@ impl LocalShared {
         Err(StateError::new(
             StateErrorKind::Io,
             format!("Failed to lock {}", path.display()),
-            "Another process writes the shared state and does not end. Stop it, then run the command again.",
+            "Another process has been writing the shared state for several seconds. Wait until it has finished, or stop it; then run the command \
+             again.",
         ))
     }
 
@@ -126,9 +131,30 @@ pub(in crate::store) fn forget_commit(paths: &StatePaths) {
     let _ = fs::remove_file(LocalShared::new(paths.clone()).commit());
 }
 
+/// Reads a file without a lock; `None` if it was written meanwhile, so that parts of two contents may have been read.
+fn settled<T>(path: &Path, read: impl FnOnce() -> T) -> Option<T> {
+    let before = stamp(path);
+    let found = read();
+    let is_recent = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age < CLOCK_TICK);
+    let is_settled = before == stamp(path) && !before.is_some_and(|(_, modified)| is_recent(modified));
+    is_settled.then_some(found)
+}
+
 /// Whether a content is one that nobody is writing: a JSON document to its end.
 fn is_whole(bytes: &[u8]) -> bool {
     !is_unfinished(bytes) && bytes.trim_ascii_end().ends_with(b"}")
+}
+
+fn unsupported_system() -> StateError {
+    StateError::new(
+        StateErrorKind::Unsupported,
+        "Sharing not supported",
+        format!(
+            "Local states can be shared on Linux only: {} does not tell whether another process is writing the file. Use a backend with \
+             a remote store, such as s3 or pg.",
+            std::env::consts::OS
+        ),
+    )
 }
 
 fn version(bytes: &[u8]) -> String {
@@ -145,14 +171,22 @@ impl SharedObject for LocalShared {
         self.paths.write.display().to_string()
     }
 
+    fn check_support(&self) -> Result<(), StateError> {
+        match CAN_QUERY_LOCKS {
+            true => Ok(()),
+            false => Err(unsupported_system()),
+        }
+    }
+
     fn read_state(&self) -> Result<Option<Versioned>, StateError> {
         for _ in 0..READS {
-            match read_if_there(&self.paths.write)? {
+            match settled(&self.paths.write, || read_if_there(&self.paths.write)).transpose()? {
+                None => thread::sleep(PAUSE),
                 // Terraform and OpenTofu truncate the file before they write it.
-                Some(bytes) if !is_whole(&bytes) && is_locked(&self.paths.write) => thread::sleep(PAUSE),
+                Some(Some(bytes)) if !is_whole(&bytes) && is_locked(&self.paths.write) => thread::sleep(PAUSE),
                 // Nobody goes on with it: a killed shared run has left it.
-                Some(bytes) if is_unfinished(&bytes) => break,
-                found => return Ok(found.map(versioned)),
+                Some(Some(bytes)) if is_unfinished(&bytes) => break,
+                Some(found) => return Ok(found.map(versioned)),
             }
         }
         Ok(self.locked(|| self.read_locked())?.map(versioned))
@@ -239,5 +273,24 @@ impl SharedObject for LocalShared {
 
     fn random(&self) -> u64 {
         random_bits()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn read_during_a_write_is_not_settled() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let write = |text: &str| fs::write(file.path(), text).unwrap();
+        write("one");
+        assert_eq!(settled(file.path(), || ()), None, "another write may leave the same time");
+        thread::sleep(2 * CLOCK_TICK);
+        assert_eq!(settled(file.path(), || 1), Some(1));
+        assert_eq!(settled(file.path(), || write("two")), None);
+        thread::sleep(2 * CLOCK_TICK);
+        assert_eq!(settled(file.path(), || write("longer")), None);
+        assert_eq!(settled(Path::new("/no/such/file"), || 1), Some(1));
     }
 }

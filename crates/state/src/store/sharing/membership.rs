@@ -1,25 +1,17 @@
 //! The part of this process in a shared state: its run in the document, renewed while it lives.
 
 use std::collections::BTreeSet;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
-
-use super::document::{ClaimConflict, Entering, LEASE, LoggedChange, SharingDocument};
-use super::errors::{claimed_by_others, lock_lost, no_longer_shared, taken_over, unreadable_document};
-use super::object::{SharedObject, SharedWait, Versioned, contention_pause, waiting_pauses};
+use super::document::{ClaimConflict, Entering, LoggedChange, SharingDocument};
+use super::errors::{claimed_by_others, expired, lock_lost, no_longer_shared, taken_over};
+use super::object::{SharedObject, SharedWait, waiting_pauses};
 use super::record::RecordName;
+use super::stored_document::{read, update};
 use crate::error::{StateError, StateErrorKind};
+use crate::store::lease::{LEASE, RENEWAL};
 use crate::store::lock::{LockInfo, LockRequest, rfc3339};
-
-/// The interval between renewals.
-const RENEWAL: Duration = Duration::from_secs(20);
-
-/// The number of attempts to replace a document that other runs replace at the same time.
-const ATTEMPTS: u32 = 400;
 
 /// Returns a new identifier of a run or a process.
 pub(super) fn new_identifier(object: &dyn SharedObject) -> String {
@@ -33,7 +25,7 @@ pub(super) fn new_identifier(object: &dyn SharedObject) -> String {
 pub(super) struct Membership {
     pub object: Arc<dyn SharedObject>,
     pub run: String,
-    process: String,
+    pub process: String,
     request: LockRequest,
     status: Mutex<Status>,
 }
@@ -65,58 +57,74 @@ impl Membership {
         }
     }
 
-    /// Claims records, and waits for runs that claim some of them.
+    /// Claims records, and waits for runs that claim some of them. Returns all claims of the run.
     ///
     /// # Errors
-    /// Other runs still claim them in the end, or the store fails.
-    pub fn claim(&self, records: &BTreeSet<RecordName>, wait: &SharedWait<'_>) -> Result<(), StateError> {
+    /// Other runs still claim them in the end, the run is lost, or the store fails.
+    pub fn claim(
+        &self,
+        records: &BTreeSet<RecordName>,
+        wait: &SharedWait<'_>,
+    ) -> Result<BTreeSet<RecordName>, StateError> {
         self.waiting(wait, || {
-            let now = self.object.now();
-            update(&*self.object, |document| {
-                if !document.enabled {
-                    return Err(no_longer_shared(&self.object.location()));
+            // Claiming renews the run, and a run whose deadline has passed must not be revived.
+            self.age()?;
+            let (now, is_entered) = (self.object.now(), self.status().renewed.is_some());
+            let claims = update(&*self.object, |document| {
+                if is_entered && document.own(&self.run, &self.process).is_none() {
+                    return Err(self.lose_to(document));
                 }
+                self.check_enabled(document)?;
                 let claimed = document.claim(&self.entering(), records);
-                claimed.map_err(|conflicts: Vec<ClaimConflict>| claimed_by_others(&conflicts))
+                claimed.map_err(|conflicts: Vec<ClaimConflict>| claimed_by_others(&conflicts))?;
+                Ok(document.own(&self.run, &self.process).map(|entry| entry.claims.clone()).unwrap_or_default())
             })?;
             self.status().renewed = Some(now);
-            Ok(())
+            Ok(claims)
         })
     }
 
-    /// Takes over the run of a process that has ended, with its claims. Returns whether this process was the first.
-    ///
-    /// # Errors
-    /// The store fails.
-    pub fn take_over(&self, ended: &str) -> Result<bool, StateError> {
-        self.status().renewed = Some(self.object.now());
-        update(&*self.object, |document| {
-            let is_ended = document.own(&self.run, ended).is_some();
-            Ok(is_ended && document.take_over(&self.entering()))
-        })
+    fn check_enabled(&self, document: &SharingDocument) -> Result<(), StateError> {
+        if document.enabled { Ok(()) } else { Err(no_longer_shared(&self.object.location())) }
     }
 
-    /// Takes part in the ordinary lock, and waits for a program that holds it alone.
+    /// Takes over the run of a process that has ended, with its claims; without a process, a run that was left and whose journal is on
+    /// this machine. Returns whether this process was the first.
     ///
     /// # Errors
-    /// The lock is still held in the end, or the store fails.
+    /// The state is no longer shared, or the store fails.
+    pub fn take_over(&self, ended: Option<&str>) -> Result<bool, StateError> {
+        let now = self.object.now();
+        let is_entered = update(&*self.object, |document| {
+            self.check_enabled(document)?;
+            Ok(match ended {
+                Some(process) => document.own(&self.run, process).is_some() && document.take_over(&self.entering()),
+                None => {
+                    !document.runs.contains_key(&self.run) && document.claim(&self.entering(), &BTreeSet::new()).is_ok()
+                }
+            })
+        })?;
+        self.status().renewed = Some(now).filter(|_| is_entered);
+        Ok(is_entered)
+    }
+
+    /// Takes part in the ordinary lock, and waits for a program that holds it alone. The claims are renewed meanwhile.
+    ///
+    /// # Errors
+    /// The lock is still held in the end, the run is lost, or the store fails.
     pub fn hold_lock(&self, wait: &SharedWait<'_>) -> Result<(), StateError> {
-        self.waiting(wait, || self.object.hold_lock(&self.lock_info()))
+        self.waiting(wait, || {
+            self.renewed_after(RENEWAL, Self::renew_claims)?;
+            self.object.hold_lock(&self.lock_info())
+        })
     }
 
     fn lock_info(&self) -> LockInfo {
-        LockInfo {
-            id: new_identifier(&*self.object),
-            operation: self.request.operation.clone(),
-            who: self.request.who.clone(),
-            version: self.request.version.clone(),
-            created: rfc3339(self.object.now()),
-            ..LockInfo::default()
-        }
+        LockInfo::new(&self.request, new_identifier(&*self.object), self.object.now())
     }
 
     /// Repeats an attempt while something is held by another run, as long as the wait allows.
-    fn waiting(&self, wait: &SharedWait<'_>, attempt: impl Fn() -> Result<(), StateError>) -> Result<(), StateError> {
+    fn waiting<T>(&self, wait: &SharedWait<'_>, attempt: impl Fn() -> Result<T, StateError>) -> Result<T, StateError> {
         let end = self.object.now() + wait.timeout;
         let mut pauses = waiting_pauses();
         loop {
@@ -139,13 +147,10 @@ impl Membership {
     pub fn check(&self) -> Result<SharingDocument, StateError> {
         // After a pause, another program may have taken the ordinary lock, and work on a state without the results of this run.
         self.confirm()?;
-        let document = read(&*self.object)?.map(|(document, _)| document).unwrap_or_default();
+        let document = read(&*self.object)?.unwrap_or_default();
         match document.own(&self.run, &self.process) {
             Some(_) => Ok(document),
-            None => {
-                let holder = document.runs.get(&self.run).map(|entry| &*entry.who);
-                Err(self.lose(taken_over(&self.object.location(), holder)))
-            }
+            None => Err(self.lose_to(&document)),
         }
     }
 
@@ -154,6 +159,29 @@ impl Membership {
     /// # Errors
     /// Another process has taken the run over, or the store cannot be asked.
     pub fn confirm(&self) -> Result<(), StateError> {
+        // Up to two intervals the renewal in the background is on time.
+        self.renewed_after(2 * RENEWAL, Self::renew)
+    }
+
+    /// Renews a run whose last renewal is at least `due` ago.
+    fn renewed_after(&self, due: Duration, renew: impl Fn(&Self) -> Result<(), StateError>) -> Result<(), StateError> {
+        let age = self.age()?;
+        if age < due {
+            return Ok(());
+        }
+        match renew(self) {
+            // Until its deadline the run lasts without an answer of the store.
+            Err(_) if age < LEASE && self.loss().is_none() => Ok(()),
+            renewed => renewed,
+        }
+    }
+
+    /// Returns the time since the last renewal; zero before the run is entered.
+    ///
+    /// # Errors
+    /// The run is lost: its deadline has passed, so that another program may have held the lock, changed the state, and released the
+    /// lock again.
+    fn age(&self) -> Result<Duration, StateError> {
         let (loss, renewed) = {
             let status = self.status();
             (status.loss.clone(), status.renewed)
@@ -161,20 +189,10 @@ impl Membership {
         if let Some(problem) = loss {
             return Err(problem);
         }
-        let age = renewed.and_then(|renewed| self.object.now().duration_since(renewed).ok()).unwrap_or(LEASE);
-        match self.renewal_due(age) {
-            // Until its deadline the run lasts without an answer of the store.
-            Err(problem) if problem.kind != StateErrorKind::Changed && age < LEASE => Ok(()),
-            confirmed => confirmed,
-        }
-    }
-
-    fn renewal_due(&self, age: Duration) -> Result<(), StateError> {
-        // After its deadline, another program may have held the lock, changed the state, and released the lock again.
-        if age > LEASE {
-            return Err(self.lose(taken_over(&self.object.location(), None)));
-        }
-        if age < 2 * RENEWAL { Ok(()) } else { self.renew() }
+        let Some(renewed) = renewed else { return Ok(Duration::ZERO) };
+        // A clock that was set back says nothing about the age, so the run is renewed.
+        let age = self.object.now().duration_since(renewed).unwrap_or(LEASE);
+        if age > LEASE { Err(self.lose(expired(&self.object.location()))) } else { Ok(age) }
     }
 
     /// Moves the deadline of the run and of the ordinary lock.
@@ -182,18 +200,30 @@ impl Membership {
     /// # Errors
     /// The run is lost, or the store fails.
     pub fn renew(&self) -> Result<(), StateError> {
-        let now = self.object.now();
-        let renewed = update(&*self.object, |document| {
-            let is_own = document.renew(&self.run, &self.process, now);
-            Ok(if is_own { Ok(()) } else { Err(document.runs.get(&self.run).map(|entry| entry.who.clone())) })
-        })?;
-        renewed.map_err(|holder| self.lose(taken_over(&self.object.location(), holder.as_deref())))?;
-        self.status().renewed = Some(now);
+        // A run whose deadline has passed must not be revived.
+        self.age()?;
+        self.renew_claims()?;
         // A lock that somebody has released by force is taken again. A program that has taken it since knows nothing of claims.
         self.object.hold_lock(&self.lock_info()).map_err(|problem| match problem.kind {
             StateErrorKind::Locked => self.lose(lock_lost(&self.object.location(), &problem)),
             _ => problem,
         })
+    }
+
+    fn renew_claims(&self) -> Result<(), StateError> {
+        // The time before the request: a slow answer must not make the run seem younger than its deadline.
+        let now = self.object.now();
+        update(&*self.object, |document| match document.renew(&self.run, &self.process, now) {
+            true => Ok(()),
+            false => Err(self.lose_to(document)),
+        })?;
+        self.status().renewed = Some(now);
+        Ok(())
+    }
+
+    /// Returns the reason why the run was lost, if it was.
+    pub fn loss(&self) -> Option<StateError> {
+        self.status().loss.clone()
     }
 
     /// Has `notify` called when the run is found lost, or at once if it is.
@@ -203,6 +233,12 @@ impl Membership {
             Some(problem) => notify(problem),
             None => status.on_loss = Some(Box::new(notify)),
         }
+    }
+
+    /// Notes that the run is that of another process in the document, or in none.
+    fn lose_to(&self, document: &SharingDocument) -> StateError {
+        let holder = document.runs.get(&self.run).map(|entry| &*entry.who);
+        self.lose(taken_over(&self.object.location(), holder))
     }
 
     fn lose(&self, problem: StateError) -> StateError {
@@ -245,79 +281,12 @@ impl Membership {
     fn release_lock(&self) -> Result<(), StateError> {
         self.object.release_lock(&|| {
             let now = self.object.now();
-            let document = read(&*self.object)?.map(|(document, _)| document).unwrap_or_default();
+            let document = read(&*self.object)?.unwrap_or_default();
             Ok(document.runs.values().all(|entry| entry.is_over(now)))
         })
     }
 
     fn status(&self) -> MutexGuard<'_, Status> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Reads the document.
-pub(super) fn read(object: &dyn SharedObject) -> Result<Option<(SharingDocument, Versioned)>, StateError> {
-    let Some(found) = object.read_document()? else { return Ok(None) };
-    let document = SharingDocument::parse(&found.bytes).ok_or_else(|| unreadable_document(&object.location()))?;
-    Ok(Some((document, found)))
-}
-
-/// Replaces the document by what `change` makes of it, again and again while other runs replace it at the same time.
-pub(super) fn update<T>(
-    object: &dyn SharedObject,
-    change: impl Fn(&mut SharingDocument) -> Result<T, StateError>,
-) -> Result<T, StateError> {
-    for attempt in 0.. {
-        let (mut document, expected) = match read(object)? {
-            Some((document, found)) => (document, Some(found)),
-            None => (SharingDocument::enabled(), None),
-        };
-        if expected.is_none() {
-            document.enabled = false;
-        }
-        let result = change(&mut document)?;
-        let bytes = document.bytes();
-        if expected.as_ref().is_some_and(|found| found.bytes == bytes) {
-            return Ok(result);
-        }
-        match object.write_document(&Bytes::from(bytes), expected.as_ref().map(|found| &*found.version)) {
-            Ok(()) => return Ok(result),
-            Err(problem) if problem.kind == StateErrorKind::Changed && attempt < ATTEMPTS => {
-                object.sleep(contention_pause(object, attempt));
-            }
-            Err(problem) => return Err(problem),
-        }
-    }
-    Err(unreadable_document(&object.location()))
-}
-
-/// The thread that renews a membership.
-pub(super) struct Renewal {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl Renewal {
-    /// Starts the thread; `None` if the system refuses one. The run then lasts until its first deadline.
-    pub fn start(membership: &Arc<Membership>) -> Option<Self> {
-        let (stop, stopped) = mpsc::channel();
-        let membership = Arc::clone(membership);
-        let run = move || {
-            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(RENEWAL) {
-                // The next renewal may reach the store again; every write checks the run itself.
-                if membership.renew().is_err_and(|problem| problem.kind == StateErrorKind::Changed) {
-                    return;
-                }
-            }
-        };
-        let thread = Builder::new().name("shared run".to_owned()).spawn(run).ok()?;
-        Some(Self { stop, thread })
-    }
-
-    /// Ends the thread.
-    pub fn end(self) {
-        // It has ended already if nobody receives this.
-        let _ = self.stop.send(());
-        let _ = self.thread.join();
     }
 }

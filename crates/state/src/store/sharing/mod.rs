@@ -4,6 +4,7 @@
 //! know, is held by all shared runs together. A run merges its records into the stored state: it reads the state with its version,
 //! replaces its records, and writes under the condition of that version.
 
+mod contention;
 mod document;
 mod enabling;
 mod errors;
@@ -11,20 +12,21 @@ mod folder;
 mod local;
 mod membership;
 mod merge;
-mod merging;
+mod merging_object;
 mod object;
 mod record;
+mod renewal;
 mod run;
 mod segments;
 mod state;
+mod stored_document;
 
 pub use document::{LoggedChange, SharedRunEntry, SharingDocument};
-pub use enabling::{disable_sharing, enable_sharing, sharing_document};
-pub use errors::OutdatedRecord;
+pub use enabling::{SharingChange, disable_sharing, enable_sharing, sharing_document};
 pub use local::LocalShared;
 pub(super) use local::{forget_commit, whole_commit};
 pub use object::{SharedObject, SharedWait, Versioned};
-pub use record::{PlanRecords, PlanVersions, RecordDigests, RecordName};
+pub use record::{OutdatedRecord, PlanRecords, PlanVersions, RecordDigests, RecordName};
 pub use run::SharedRun;
 pub use state::{Claimed, LeaveReport, RecoveredRun, SharedOptions, SharedState};
 

@@ -30,6 +30,14 @@ pub trait SharedObject: Send + Sync {
     /// Returns the location for messages, without secrets.
     fn location(&self) -> String;
 
+    /// Checks that runs on this system can share the state.
+    ///
+    /// # Errors
+    /// They cannot; the error says why.
+    fn check_support(&self) -> Result<(), StateError> {
+        Ok(())
+    }
+
     /// Reads the state; `None` without one.
     ///
     /// # Errors
@@ -45,7 +53,7 @@ pub trait SharedObject: Send + Sync {
     /// Reads the sharing document; `None` without one.
     ///
     /// # Errors
-    /// The service fails or refuses the access.
+    /// The service fails, or refuses the access ([`crate::StateErrorKind::Denied`]).
     fn read_document(&self) -> Result<Option<Versioned>, StateError>;
 
     /// Replaces this version of the document, or creates it if `expected` is none.
@@ -86,12 +94,6 @@ pub struct SharedWait<'a> {
     pub timeout: Duration,
     /// Whether to go on waiting.
     pub keep_waiting: &'a dyn Fn() -> bool,
-}
-
-/// Returns the pause before a document or a state is replaced again, because another run was faster: a random one, so that runs that
-/// have met once do not meet again.
-pub(super) fn contention_pause(object: &dyn SharedObject, attempt: u32) -> Duration {
-    Duration::from_millis(5 + object.random() % (20 << attempt.min(4)))
 }
 
 /// Returns the pauses between attempts to get something that another run holds.

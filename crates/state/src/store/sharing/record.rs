@@ -8,6 +8,7 @@ use groma_value::json;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::document::{LoggedChange, SharingDocument};
 use crate::model::{InstanceRecord, InstanceView, OutputValue, State};
 
 /// The name of a record: an instance with all its objects, or an output of the root module.
@@ -93,6 +94,11 @@ impl RecordDigests {
         digests
     }
 
+    /// Returns the digest of a record; `None` if there is no such record.
+    pub(super) fn get(&self, name: &RecordName) -> Option<&RecordDigest> {
+        self.digests.get(name)
+    }
+
     fn of_resource(&self, resource: &str) -> &[RecordName] {
         self.resources.get(resource).map_or(&[], Vec::as_slice)
     }
@@ -126,13 +132,13 @@ impl PlanVersions {
         let resources: BTreeSet<String> = records.resources.iter().map(ToString::to_string).collect();
         let read = resources.iter().flat_map(|resource| found.of_resource(resource));
         let digests = records.changed.iter().chain(read);
-        let digests = digests.map(|name| (name.clone(), found.digests.get(name).cloned())).collect();
+        let digests = digests.map(|name| (name.clone(), found.get(name).cloned())).collect();
         Self { changed: records.changed, resources, digests, serial }
     }
 
     /// Returns the records that are not in `now` as they were when planning.
     pub fn outdated(&self, now: &RecordDigests) -> Vec<RecordName> {
-        let differs = |(name, digest): &(&RecordName, &Option<RecordDigest>)| now.digests.get(name) != digest.as_ref();
+        let differs = |(name, digest): &(&RecordName, &Option<RecordDigest>)| now.get(name) != digest.as_ref();
         let changed = self.digests.iter().filter(differs).map(|(name, _)| name);
         let added = self.resources.iter().flat_map(|resource| now.of_resource(resource));
         let added = added.filter(|name| !self.digests.contains_key(name));
@@ -143,6 +149,55 @@ impl PlanVersions {
     /// Whether planning has found and used this record.
     pub fn has(&self, name: &RecordName) -> bool {
         self.digests.contains_key(name)
+    }
+}
+
+/// The records that a run has changed before it made its plan, because it was taken over from another process.
+#[derive(Debug, Default)]
+pub(super) struct OwnRecords {
+    /// The records that it claims.
+    pub claims: BTreeSet<RecordName>,
+    /// The content of those that it has written; none for a record that it has removed.
+    pub written: BTreeMap<RecordName, Option<RecordDigest>>,
+}
+
+impl OwnRecords {
+    /// Whether the record is as this run has written it.
+    pub fn wrote(&self, name: &RecordName, now: &RecordDigests) -> bool {
+        self.written.get(name).is_some_and(|digest| digest.as_ref() == now.get(name))
+    }
+}
+
+/// A record that changed after planning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutdatedRecord {
+    /// The record.
+    pub name: RecordName,
+    /// Its last change by a shared run; none if the log has none since planning.
+    pub change: Option<LoggedChange>,
+}
+
+/// The largest number of outdated records that a message names.
+const SHOWN: usize = 10;
+
+impl OutdatedRecord {
+    /// Returns records with their last changes since the state with `serial`.
+    pub(super) fn found(names: Vec<RecordName>, document: &SharingDocument, serial: u64) -> Vec<Self> {
+        let found = |name: RecordName| Self { change: document.last_change(&name, serial).cloned(), name };
+        names.into_iter().map(found).collect()
+    }
+
+    /// Returns a line for each record, for the first few of many.
+    pub fn lines(outdated: &[Self]) -> String {
+        let line = |record: &Self| match &record.change {
+            Some(change) => format!("  - {} by {} at {} (run {})", record.name, change.who, change.time, change.run),
+            None => format!("  - {} by a run that does not share the state", record.name),
+        };
+        let mut lines: Vec<String> = outdated.iter().take(SHOWN).map(line).collect();
+        if let Some(more) = outdated.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+            lines.push(format!("  - and {more} more"));
+        }
+        lines.join("\n")
     }
 }
 

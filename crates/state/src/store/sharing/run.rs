@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use super::errors::OutdatedRecord;
-use super::membership::Renewal;
-use super::merging::MergingObject;
+use super::merging_object::MergingObject;
 use super::object::SharedWait;
-use super::record::PlanVersions;
+use super::record::{OutdatedRecord, OwnRecords, PlanVersions};
 use super::state::{Entered, LeaveReport, SharedState};
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::Journal;
 use crate::model::State;
 use crate::store::local::Saved;
 use crate::store::paths::StatePaths;
-use crate::store::remote::{RemoteState, Replicating};
+use crate::store::remote::RemoteState;
 
 /// A run of this process on a shared state, with the records that it claims: the counterpart of [`crate::LocalStore`] and
 /// [`RemoteState`].
@@ -25,20 +23,15 @@ pub struct SharedRun {
     state: Option<RemoteState>,
     merging: Arc<MergingObject>,
     entered: Option<Entered>,
-    renewal: Option<Renewal>,
     report: LeaveReport,
     paths: StatePaths,
 }
 
 impl SharedRun {
     pub(super) fn new(shared: &SharedState, entered: Entered, state: RemoteState, merging: Arc<MergingObject>) -> Self {
-        let renewal = match shared.options.replicating {
-            Replicating::Background => Renewal::start(&entered.membership),
-            Replicating::Caller => None,
-        };
         let paths = state.paths().clone();
         let report = Arc::clone(&shared.options.report);
-        Self { state: Some(state), merging, entered: Some(entered), renewal, report, paths }
+        Self { state: Some(state), merging, entered: Some(entered), report, paths }
     }
 
     /// Claims more records, for a plan that this run has made after it was taken over. Returns the records that have changed since
@@ -53,11 +46,16 @@ impl SharedRun {
         planned: &mut State,
         wait: &SharedWait<'_>,
     ) -> Result<Vec<OutdatedRecord>, StateError> {
-        self.merging.membership.claim(&versions.changed, wait)?;
-        let stored = shared.read_stored()?;
-        let outdated = shared.bring_up(&stored, versions, planned)?;
+        let Some(remote) = &mut self.state else { return Err(left_already()) };
+        let claims = self.merging.membership.claim(&versions.changed, wait)?;
+        // A write in the background would merge what it began with into the state from which the run starts again.
+        let follower = remote.end_persisting()?;
+        let own = OwnRecords { claims, written: self.merging.written() };
+        let current = shared.read_stored()?;
+        let outdated = shared.rebase_if_current(&current.state, versions, planned, &own)?;
         if outdated.is_empty() {
-            self.merging.restart(stored)?;
+            remote.restart(&current.state, follower);
+            self.merging.restart(current);
         }
         Ok(outdated)
     }
@@ -97,10 +95,8 @@ impl SharedRun {
 
     /// Leaves the run; leaves it to the next one if its journal is needed still.
     pub(super) fn leave(&mut self) {
-        let Some(entered) = self.entered.take() else { return };
-        if let Some(renewal) = self.renewal.take() {
-            renewal.end();
-        }
+        let Some(mut entered) = self.entered.take() else { return };
+        entered.end_renewal();
         let has_results = self.state.as_ref().is_some_and(RemoteState::has_journal);
         // Sends the rest of a journal that stays.
         self.state = None;

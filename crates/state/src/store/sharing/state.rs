@@ -4,26 +4,30 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use super::errors::{OutdatedRecord, exclusive_journal, missing_state};
+use super::contention::until_done;
+use super::document::SharedRunEntry;
+use super::errors::exclusive_journal;
 use super::folder::RunFolder;
-use super::membership::{Membership, new_identifier, read};
+use super::membership::{Membership, new_identifier};
 use super::merge::rebase;
-use super::merging::{MergingObject, parse};
-use super::object::{SharedObject, SharedWait, Versioned};
-use super::record::{PlanVersions, RecordDigests};
+use super::merging_object::{MergingObject, StoredState};
+use super::object::{SharedObject, SharedWait};
+use super::record::{OutdatedRecord, OwnRecords, PlanVersions, RecordDigests};
+use super::renewal::Renewal;
 use super::run::SharedRun;
 use super::segments::{RunOrigin, is_shared_journal};
+use super::stored_document::read;
 use crate::error::{StateError, StateErrorKind};
-use crate::file;
 use crate::model::State;
+use crate::store::lease::RENEWAL;
 use crate::store::local::Opened;
 use crate::store::lock::LockRequest;
 use crate::store::open::is_locked;
 use crate::store::paths::StatePaths;
 use crate::store::remote::{Access, PersistIntervals, RemoteOptions, RemoteState, Replicating};
-use crate::store::sealed::sealed;
+
+/// The number of attempts to find an identifier for a new run.
+const IDENTIFIERS: u32 = 10;
 
 /// Reports a run whose claims or whose part in the ordinary lock could not be released.
 pub type LeaveReport = Arc<dyn Fn(&StateError) + Send + Sync>;
@@ -79,8 +83,13 @@ impl SharedState {
     /// # Errors
     /// The store fails, or the document cannot be read.
     pub fn find(object: Arc<dyn SharedObject>, options: SharedOptions) -> Result<Option<Self>, StateError> {
-        let found = read(&*object)?.filter(|(document, _)| document.enabled);
-        Ok(found.map(|_| Self { object, options }))
+        let found = match read(&*object) {
+            // Terraform and OpenTofu need no right to the document, so a state that nobody has shared works without it. If it is shared,
+            // the run waits for the ordinary lock.
+            Err(problem) if problem.kind == StateErrorKind::Denied => None,
+            found => found?,
+        };
+        Ok(found.filter(|document| document.enabled).map(|_| Self { object, options }))
     }
 
     /// Returns the location for messages.
@@ -93,11 +102,11 @@ impl SharedState {
     /// # Errors
     /// The store fails, or its content is not a state.
     pub fn read(&self) -> Result<State, StateError> {
-        parse(&self.options.paths, &self.object.location(), &self.read_stored()?.bytes)
+        Ok(self.read_stored()?.state)
     }
 
-    pub(super) fn read_stored(&self) -> Result<Versioned, StateError> {
-        self.object.read_state()?.ok_or_else(|| missing_state(&self.object.location()))
+    pub(super) fn read_stored(&self) -> Result<StoredState, StateError> {
+        StoredState::read(&*self.object, &self.options.paths)
     }
 
     /// Whether a run that held the ordinary lock alone was killed and has left a journal. Only another such run can take it in, because
@@ -118,38 +127,26 @@ impl SharedState {
     /// # Errors
     /// The store fails.
     pub fn ended_runs(&self) -> Result<Vec<String>, StateError> {
-        let ended = self.ended()?;
-        Ok(ended.into_iter().map(|(run, _, who)| format!("{who} (run {run})")).collect())
+        let Some(document) = read(&*self.object)? else { return Ok(Vec::new()) };
+        let ended = document.runs.into_iter().filter(|(run, entry)| self.has_ended(run, entry));
+        Ok(ended.map(|(run, entry)| format!("{} (run {run})", entry.who)).collect())
     }
 
-    /// The runs whose processes have ended, with the process and its user.
-    fn ended(&self) -> Result<Vec<(String, String, String)>, StateError> {
-        let Some((document, _)) = read(&*self.object)? else { return Ok(Vec::new()) };
-        let now = self.object.now();
-        let ended = document
-            .runs
-            .into_iter()
-            .filter(|(run, entry)| entry.is_over(now) || RunFolder::has_ended(&self.options.runs, run));
-        Ok(ended.map(|(run, entry)| (run, entry.process, entry.who)).collect())
+    fn has_ended(&self, run: &str, entry: &SharedRunEntry) -> bool {
+        entry.is_over(self.object.now()) || RunFolder::has_ended(&self.options.runs, run, &entry.process)
     }
 
-    /// Takes in the journals of runs on this machine that another machine has taken over meanwhile: it had only the part of them that
-    /// was in the store.
-    fn take_in_leftovers(&self, request: &LockRequest, wait: &SharedWait<'_>) -> Result<(), StateError> {
-        let left = RunFolder::left(&self.options.runs);
-        if left.is_empty() {
-            return Ok(());
-        }
-        let known = read(&*self.object)?.map(|(document, _)| document.runs).unwrap_or_default();
-        for run in left.into_iter().filter(|run| !known.contains_key(run)) {
-            let Ok(folder) = RunFolder::enter(&self.options.runs, &run) else { continue };
-            let membership = Arc::new(Membership::new(Arc::clone(&self.object), run, request));
-            let entered = Entered { membership, folder, origin: RunOrigin::Ended };
-            entered.membership.claim(&BTreeSet::new(), wait)?;
-            let (mut run, _) = self.resume(entered, wait)?;
-            run.leave();
-        }
-        Ok(())
+    /// Returns the runs that this process may carry on: first those on this machine that another machine has taken over and ended
+    /// meanwhile, with only the part of their journals that was in the store; then those whose processes have ended.
+    fn abandoned(&self) -> Result<Vec<AbandonedRun>, StateError> {
+        // Before the document is read: a run that begins later must not be found without being in it.
+        let on_machine = RunFolder::all(&self.options.runs);
+        let known = read(&*self.object)?.map(|document| document.runs).unwrap_or_default();
+        let left = on_machine.into_iter().filter(|run| !known.contains_key(run));
+        let left = left.map(|run| AbandonedRun { run, process: None });
+        let ended = known.iter().filter(|(run, entry)| self.has_ended(run, entry));
+        let ended = ended.map(|(run, entry)| AbandonedRun { run: run.clone(), process: Some(entry.process.clone()) });
+        Ok(left.chain(ended).collect())
     }
 
     /// Takes over the runs of processes that have ended, and writes the results in their journals. Returns the first run with calls
@@ -163,9 +160,8 @@ impl SharedState {
         wait: &SharedWait<'_>,
         warn: &mut dyn FnMut(groma_diagnostics::Diagnostics),
     ) -> Result<Option<RecoveredRun>, StateError> {
-        self.take_in_leftovers(request, wait)?;
-        for (run, process, _) in self.ended()? {
-            let Some((mut run, mut opened)) = self.take_over(&run, &process, request, wait)? else { continue };
+        for abandoned in self.abandoned()? {
+            let Some((mut run, mut opened)) = self.take_over(&abandoned, request, wait)? else { continue };
             warn(std::mem::take(&mut opened.warnings));
             if !opened.in_flight.is_empty() {
                 return Ok(Some(RecoveredRun { run: Box::new(run), opened }));
@@ -177,30 +173,40 @@ impl SharedState {
 
     fn take_over(
         &self,
-        run: &str,
-        process: &str,
+        abandoned: &AbandonedRun,
         request: &LockRequest,
         wait: &SharedWait<'_>,
     ) -> Result<Option<(SharedRun, Opened)>, StateError> {
+        let AbandonedRun { run, process } = abandoned;
         let folder = match RunFolder::enter(&self.options.runs, run) {
-            // Another process of this machine takes it over at this moment.
+            // Another process of this machine is at work on it.
             Err(problem) if problem.kind == StateErrorKind::Locked => return Ok(None),
             folder => folder?,
         };
-        let membership = Membership::new(Arc::clone(&self.object), run.to_owned(), request);
-        if !membership.take_over(process)? {
-            return Ok(None);
+        let membership = Membership::new(Arc::clone(&self.object), run.clone(), request);
+        let is_needed = process.is_some() || folder.has_journal();
+        let taken = if is_needed { membership.take_over(process.as_deref()) } else { Ok(false) };
+        if !matches!(taken, Ok(true)) {
+            // The file of a run that is not on this machine would mislead later runs.
+            folder.remove();
+            return taken.map(|_| None);
         }
-        self.resume(Entered { membership: Arc::new(membership), folder, origin: RunOrigin::Ended }, wait).map(Some)
+        // Without the name, a later run waits for the deadline of this one.
+        let _ = folder.set_process(&membership.process);
+        let entered = Entered { membership: Arc::new(membership), folder, origin: RunOrigin::Ended, renewal: None };
+        self.resume(entered, wait).map(Some)
     }
 
     /// Goes on with an entered run of an ended process: writes the results in its journal.
-    fn resume(&self, entered: Entered, wait: &SharedWait<'_>) -> Result<(SharedRun, Opened), StateError> {
-        let opened =
-            self.hold_lock(&entered, wait).and_then(|()| self.fence()).and_then(|stored| self.open(&entered, stored));
+    fn resume(&self, mut entered: Entered, wait: &SharedWait<'_>) -> Result<(SharedRun, Opened), StateError> {
+        let opened = self
+            .hold_lock(&mut entered, wait)
+            .and_then(|()| self.fence())
+            .and_then(|stored| self.open(&entered, stored));
         match opened {
             Ok((state, merging, opened)) => Ok((SharedRun::new(self, entered, state, merging), opened)),
             Err(problem) => {
+                entered.end_renewal();
                 // The results stay for a later attempt.
                 let _ = entered.membership.abandon();
                 Err(problem)
@@ -210,8 +216,11 @@ impl SharedState {
 
     /// Takes part in the ordinary lock. A run that held it alone and was killed may have left a journal, which has to be taken in before
     /// anybody changes the objects in it. Only now it is certain that no such run is at work.
-    fn hold_lock(&self, entered: &Entered, wait: &SharedWait<'_>) -> Result<(), StateError> {
+    fn hold_lock(&self, entered: &mut Entered, wait: &SharedWait<'_>) -> Result<(), StateError> {
         entered.membership.hold_lock(wait)?;
+        if self.options.replicating == Replicating::Background {
+            entered.renewal = Renewal::start(&entered.membership, RENEWAL);
+        }
         match self.has_exclusive_journal()? {
             true => Err(exclusive_journal(&self.object.location())),
             false => Ok(()),
@@ -220,18 +229,9 @@ impl SharedState {
 
     /// Writes the state unchanged under the next serial, so that a process that was taken over cannot write the version that it has
     /// read.
-    fn fence(&self) -> Result<Versioned, StateError> {
-        loop {
-            let stored = self.read_stored()?;
-            let mut state = parse(&self.options.paths, &self.object.location(), &stored.bytes)?;
-            state.serial = state.serial.saturating_add(1);
-            let bytes = Bytes::from(sealed(self.options.paths.encryption.as_deref(), file::write(&state))?);
-            match self.object.write_state(&bytes, &stored.version) {
-                Ok(version) => return Ok(Versioned { bytes, version }),
-                Err(problem) if problem.kind == StateErrorKind::Changed => {}
-                Err(problem) => return Err(problem),
-            }
-        }
+    pub(super) fn fence(&self) -> Result<StoredState, StateError> {
+        let object = &*self.object;
+        until_done(object, "the state", || self.read_stored()?.write(object, &self.options.paths))
     }
 
     /// Claims the records of a plan, waits for runs that change them, and brings the planned state up to the stored one.
@@ -245,14 +245,9 @@ impl SharedState {
         request: &LockRequest,
         wait: &SharedWait<'_>,
     ) -> Result<Claimed, StateError> {
-        let run = new_identifier(&*self.object);
-        let folder = RunFolder::enter(&self.options.runs, &run)?;
-        let membership = Arc::new(Membership::new(Arc::clone(&self.object), run, request));
-        let entered = Entered { membership, folder, origin: RunOrigin::Own };
-        let begun = entered
-            .membership
-            .claim(&versions.changed, wait)
-            .and_then(|()| self.enter(&entered, versions, planned, wait));
+        let mut entered = self.new_run(request)?;
+        let claimed = entered.membership.claim(&versions.changed, wait);
+        let begun = claimed.and_then(|_| self.enter(&mut entered, versions, planned, wait));
         match begun {
             Ok(Begun::Current(state, merging)) => {
                 Ok(Claimed::Current(Box::new(SharedRun::new(self, entered, *state, merging))))
@@ -269,16 +264,34 @@ impl SharedState {
         }
     }
 
+    /// Makes the folder of a new run, which is not in the document yet.
+    fn new_run(&self, request: &LockRequest) -> Result<Entered, StateError> {
+        let mut attempts = 1..IDENTIFIERS;
+        loop {
+            let run = new_identifier(&*self.object);
+            match RunFolder::enter(&self.options.runs, &run) {
+                // Another process has found the new file before it was locked, and looks whether a run has left it.
+                Err(problem) if problem.kind == StateErrorKind::Locked && attempts.next().is_some() => {}
+                folder => {
+                    let (folder, membership) = (folder?, Membership::new(Arc::clone(&self.object), run, request));
+                    folder.set_process(&membership.process)?;
+                    let membership = Arc::new(membership);
+                    return Ok(Entered { membership, folder, origin: RunOrigin::Own, renewal: None });
+                }
+            }
+        }
+    }
+
     fn enter(
         &self,
-        entered: &Entered,
+        entered: &mut Entered,
         versions: &PlanVersions,
         planned: &mut State,
         wait: &SharedWait<'_>,
     ) -> Result<Begun, StateError> {
         self.hold_lock(entered, wait)?;
         let stored = self.read_stored()?;
-        let outdated = self.bring_up(&stored, versions, planned)?;
+        let outdated = self.rebase_if_current(&stored.state, versions, planned, &OwnRecords::default())?;
         if !outdated.is_empty() {
             return Ok(Begun::Outdated(outdated));
         }
@@ -286,21 +299,25 @@ impl SharedState {
         Ok(Begun::Current(Box::new(state), merging))
     }
 
-    /// Compares the stored records with those of the plan. If none has changed, the planned state becomes one over the stored state.
-    pub(super) fn bring_up(
+    /// Compares the stored records with those of the plan. If only this run has changed any, the planned state becomes one over the
+    /// stored state.
+    pub(super) fn rebase_if_current(
         &self,
-        stored: &Versioned,
+        current: &State,
         versions: &PlanVersions,
         planned: &mut State,
+        own: &OwnRecords,
     ) -> Result<Vec<OutdatedRecord>, StateError> {
-        let current = parse(&self.options.paths, &self.object.location(), &stored.bytes)?;
-        let outdated = versions.outdated(&RecordDigests::of(&current));
+        let now = RecordDigests::of(current);
+        let mut outdated = versions.outdated(&now);
+        outdated.retain(|name| !own.wrote(name, &now));
         if !outdated.is_empty() {
-            let document = read(&*self.object)?.map(|(document, _)| document).unwrap_or_default();
+            let document = read(&*self.object)?.unwrap_or_default();
             return Ok(OutdatedRecord::found(outdated, &document, versions.serial));
         }
+        // Results that were recovered for the plan are perhaps not in the stored state yet.
         if current.serial != versions.serial {
-            rebase(planned, &current, |record| versions.has(record));
+            rebase(planned, current, |record| versions.has(record) || own.claims.contains(record));
         }
         planned.lineage.clone_from(&current.lineage);
         Ok(Vec::new())
@@ -309,7 +326,7 @@ impl SharedState {
     fn open(
         &self,
         entered: &Entered,
-        stored: Versioned,
+        start: StoredState,
     ) -> Result<(RemoteState, Arc<MergingObject>, Opened), StateError> {
         let SharedOptions { paths, terraform_version, persist_intervals, replicating, .. } = self.options.clone();
         let paths = StatePaths {
@@ -319,8 +336,8 @@ impl SharedState {
             encryption: paths.encryption,
             damaged_journal: paths.damaged_journal,
         };
-        let bytes = stored.bytes.to_vec();
-        let merging = MergingObject::new(Arc::clone(&entered.membership), paths.clone(), entered.origin, stored)?;
+        let bytes = start.stored.bytes.to_vec();
+        let merging = MergingObject::new(Arc::clone(&entered.membership), paths.clone(), entered.origin, start);
         let merging = Arc::new(merging);
         // The run and its journal belong to this process alone.
         let access = Access::Exclusive;
@@ -330,22 +347,37 @@ impl SharedState {
     }
 }
 
+/// A run that no process carries on.
+struct AbandonedRun {
+    run: String,
+    /// The process that has ended; none if the run was left, and a part of its journal is on this machine.
+    process: Option<String>,
+}
+
 enum Begun {
     Current(Box<RemoteState>, Arc<MergingObject>),
     Outdated(Vec<OutdatedRecord>),
 }
 
-/// A run that this process has entered in the document.
+/// A run of this process, from its folder to its end.
 pub(super) struct Entered {
     pub membership: Arc<Membership>,
     pub folder: RunFolder,
     origin: RunOrigin,
+    /// The thread that renews it, once it has a part in the ordinary lock.
+    renewal: Option<Renewal>,
 }
 
 impl Entered {
+    /// Ends the renewals in the background.
+    pub fn end_renewal(&mut self) {
+        self.renewal.take().into_iter().for_each(Renewal::end);
+    }
+
     /// Leaves a run that has changed nothing.
-    fn withdraw(self) -> Result<(), StateError> {
-        let left = self.membership.leave(0, Default::default());
+    fn withdraw(mut self) -> Result<(), StateError> {
+        self.end_renewal();
+        let left = self.membership.leave(0, BTreeSet::new());
         self.folder.remove();
         left
     }

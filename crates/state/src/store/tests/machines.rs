@@ -47,7 +47,7 @@ impl StateObject for Object {
         "shared://state".to_owned()
     }
 
-    fn write(&self, bytes: &Bytes, _: JournalsAfter) -> Result<(), StateError> {
+    fn write(&self, _: &State, bytes: &Bytes, _: JournalsAfter) -> Result<(), StateError> {
         self.0.0.lock().unwrap().bytes = bytes.to_vec();
         Ok(())
     }

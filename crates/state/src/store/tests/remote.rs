@@ -38,7 +38,7 @@ impl StateObject for Fake {
         "fake://state".to_owned()
     }
 
-    fn write(&self, bytes: &Bytes, _: JournalsAfter) -> Result<(), StateError> {
+    fn write(&self, _: &State, bytes: &Bytes, _: JournalsAfter) -> Result<(), StateError> {
         let mut stored = self.0.lock().unwrap();
         if let Some(kind) = stored.failure {
             return Err(StateError::of_store(kind, "the store fails", ""));
