@@ -56,7 +56,7 @@ pub trait StateStore: Send + Sync {
     fn write<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version>;
 
     /// Deletes the state of a workspace. `lock` is the lock of the caller, which the store removes too if it would
-    /// otherwise remain beside the deleted state. A missing state is not an error.
+    /// otherwise outlive the state. A missing state is not an error.
     fn delete_workspace<'a>(&'a self, workspace: &'a str, lock: Option<&'a HeldLock>) -> StoreFuture<'a, ()>;
 
     /// Takes the lock of a workspace, in one attempt.
@@ -73,7 +73,7 @@ pub trait StateStore: Send + Sync {
         None
     }
 
-    /// Returns the journals that the store keeps beside its states; `None` if it cannot keep any.
+    /// Returns the journals that the store keeps next to its states; `None` if it cannot keep any.
     fn journals(&self) -> Option<&dyn JournalStore> {
         None
     }
@@ -99,7 +99,7 @@ pub trait LeaseStore: Send + Sync {
     ) -> StoreFuture<'a, HeldLock>;
 }
 
-/// The documents beside shared states: one for each workspace, which lists the runs of the state. Terraform and OpenTofu ignore it.
+/// The documents of shared states: one for each workspace, which lists the runs of the state. Terraform and OpenTofu ignore it.
 pub trait SharingStore: Send + Sync {
     /// Reads the document of a workspace; `None` without one.
     fn read_sharing<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>>;
@@ -134,7 +134,7 @@ pub enum Leaving {
     Last,
 }
 
-/// Journals beside the states of a store, in segments that are created once and never changed.
+/// Journals next to the states of a store, in segments that are created once and never changed.
 ///
 /// A segment is named `RUN/NUMBER`. Terraform and OpenTofu ignore its object. The contents are opaque to the store: they are
 /// sealed if the state is.
@@ -153,12 +153,14 @@ pub trait JournalStore: Send + Sync {
         bytes: &'a [u8],
     ) -> StoreFuture<'a, SegmentCreated>;
 
-    /// Deletes segments, in this order where the service deletes one at a time. A missing one is not an error.
+    /// Deletes segments. A missing one is not an error.
+    ///
+    /// The first segment of a journal is deleted before its others. So a deletion that ends early leaves whole journals, or
+    /// journals without their first segment, which readers ignore.
     fn delete_segments<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()>;
 
-    /// Whether this version of a workspace's state, which was just read, says that no journals are beside it. `None` if
-    /// states of the store say nothing about that.
-    fn has_no_journals(&self, _workspace: &str, _version: &Version) -> Option<bool> {
+    /// Returns the states with notes about their journals; `None` if the store keeps no such notes.
+    fn noted_states(&self) -> Option<&dyn NotedStateStore> {
         None
     }
 
@@ -168,7 +170,25 @@ pub trait JournalStore: Send + Sync {
     }
 }
 
-/// The name of a state's sharing document, beside its object.
+/// States whose metadata says whether they have journals, so that a run need not list them.
+pub trait NotedStateStore: Send + Sync {
+    /// Reads the state of a workspace with its note; `None` if nothing is stored.
+    fn read_noted<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<NotedState>>;
+
+    /// Returns the version of the stored state without reading its content; `None` if nothing is stored.
+    fn version<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Version>>;
+}
+
+/// A stored state with what its metadata says about its journals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotedState {
+    /// The state.
+    pub snapshot: Snapshot,
+    /// Whether the state may have journals. Without a note it may.
+    pub journals: JournalsAfter,
+}
+
+/// The name of a state's sharing document, next to its object.
 pub(crate) fn sharing_object(object: &str) -> String {
     format!("{object}.groma-sharing")
 }

@@ -63,17 +63,26 @@ impl ApiClient {
     /// # Errors
     /// Fails if no response arrives after all attempts. A response with an error status is not an error here.
     pub fn send<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<HttpResponse, TokenError>> {
+        // Converted for each attempt, because sending consumes the request.
+        self.send_all(request.attempts, move || request.converted())
+    }
+
+    /// Sends up to `attempts` requests, each of which `make` makes.
+    fn send_all<'a>(
+        &'a self,
+        attempts: u32,
+        make: impl Fn() -> Result<HttpRequest, TokenError> + Send + 'a,
+    ) -> BoxFuture<'a, Result<HttpResponse, TokenError>> {
         Box::pin(async move {
             let mut attempt = 1;
             loop {
-                // Converted again for each attempt, because sending consumes the request.
-                let answer = self.transport.send(request.converted()?).await;
+                let answer = self.transport.send(make()?).await;
                 let is_transient = match &answer {
                     // 501 means that the operation does not exist, which another attempt does not change.
                     Ok(answer) => matches!(answer.status.as_u16(), 429 | 500 | 502..=504),
                     Err(error) => error.is_transient(),
                 };
-                if !is_transient || attempt >= request.attempts {
+                if !is_transient || attempt >= attempts {
                     return Ok(answer?);
                 }
                 tokio::time::sleep(self.backoff.delay(attempt - 1)).await;
@@ -88,17 +97,30 @@ impl ApiClient {
     /// Fails if no response arrives, if it has an error status (the error then holds the service's message), or if it
     /// is not JSON.
     pub fn json<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<Json, TokenError>> {
-        Box::pin(async move {
-            let answer = self.send(request).await?;
-            let document = serde_json::from_slice::<Json>(&answer.body);
-            if !answer.status.is_success() {
-                // Proxies and gateways answer with HTML, so an error without JSON is reported by its status alone.
-                let message = document.ok().and_then(|document| error_message(&document));
-                return Err(TokenError::rejected(answer.status.as_u16(), message.as_deref()));
-            }
-            document.map_err(|_| TokenError::response("the response of the service is not JSON"))
-        })
+        Box::pin(async move { parsed(&self.send(request).await?) })
     }
+
+    /// Sends a request that `make` makes for each attempt, for signatures that are valid once, and parses the response as JSON.
+    ///
+    /// # Errors
+    /// Fails like [`ApiClient::json`], and if the request cannot be made.
+    pub(crate) fn json_of<'a>(
+        &'a self,
+        make: impl Fn() -> Result<ApiRequest, TokenError> + Send + 'a,
+    ) -> BoxFuture<'a, Result<Json, TokenError>> {
+        Box::pin(async move { parsed(&self.send_all(ATTEMPTS, move || make()?.converted()).await?) })
+    }
+}
+
+/// Parses a response as JSON.
+fn parsed(answer: &HttpResponse) -> Result<Json, TokenError> {
+    let document = serde_json::from_slice::<Json>(&answer.body);
+    if !answer.status.is_success() {
+        // Proxies and gateways answer with HTML, so an error without JSON is reported by its status alone.
+        let message = document.ok().and_then(|document| error_message(&document));
+        return Err(TokenError::rejected(answer.status.as_u16(), message.as_deref()));
+    }
+    document.map_err(|_| TokenError::response("the response of the service is not JSON"))
 }
 
 /// A request to an API. Not `Debug`, because headers and body may contain secrets.
@@ -176,12 +198,18 @@ impl ApiRequest {
         Self { attempts, ..self }
     }
 
+    /// Returns the URL in its parsed form.
+    ///
+    /// # Errors
+    /// The URL is invalid. The message has no query, user name and password, which may be secret.
+    pub(crate) fn parsed_url(&self) -> Result<Url, TokenError> {
+        Url::parse(&self.url).map_err(|error| {
+            TokenError::Connection(format!("{:?} is not a valid URL: {error}", public_part(&self.url)))
+        })
+    }
+
     fn converted(&self) -> Result<HttpRequest, TokenError> {
-        let invalid = |reason: &dyn std::fmt::Display| {
-            TokenError::Connection(format!("{:?} is not a valid URL: {reason}", self.url))
-        };
-        let mut request =
-            HttpRequest::new(self.method.clone(), Url::parse(&self.url).map_err(|error| invalid(&error))?);
+        let mut request = HttpRequest::new(self.method.clone(), self.parsed_url()?);
         for (name, value) in &self.headers {
             // The message names the header only, because its value may be a token.
             let header = name.parse::<crate::http::HeaderName>().ok().zip(value.parse().ok());
@@ -194,6 +222,16 @@ impl ApiRequest {
         request.limit = self.limit;
         Ok(request)
     }
+}
+
+/// Returns a URL, which may be invalid, without query, fragment, user name and password.
+fn public_part(url: &str) -> String {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = path.split_once("://") else { return path.to_owned() };
+    // An "@" behind the first slash is part of the path.
+    let host = rest.split('/').next().unwrap_or_default();
+    let user = host.rfind('@').map_or(0, |position| position + 1);
+    format!("{scheme}://{}", &rest[user..])
 }
 
 /// An access token with its expiry.
@@ -288,6 +326,18 @@ mod tests {
         assert!(token(json!(3600)).is_fresh() && token(json!("3600")).is_fresh());
         // 200 seconds are within the margin for renewal, and a token of unknown lifetime must not be kept.
         assert!(!token(json!(200)).is_fresh() && !token(Json::Null).is_fresh());
+    }
+
+    #[test]
+    fn invalid_urls_are_shown_without_secrets() {
+        for (url, shown) in [
+            ("https://sts.example.com:x/?SecurityToken=hush&Signature=hush", "https://sts.example.com:x/"),
+            ("https://me:hush@host:x/a@b#hush", "https://host:x/a@b"),
+            ("sts?SecurityToken=hush", "sts"),
+        ] {
+            let message = ApiRequest::get(url).converted().err().unwrap().to_string();
+            assert!(message.contains(&format!("{shown:?}")) && !message.contains("hush"), "{message}");
+        }
     }
 
     #[test]

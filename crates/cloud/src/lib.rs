@@ -20,6 +20,7 @@ mod error;
 pub mod google;
 pub mod http;
 mod jwt;
+mod keys;
 pub mod oracle;
 pub mod retry;
 mod secret;

@@ -1,4 +1,4 @@
-//! Access tokens of Google Cloud and Azure, from doubles of their services on loopback.
+//! Access tokens of Google Cloud and Azure, and keys of Alibaba Cloud, from doubles of their services on loopback.
 
 #![allow(clippy::unwrap_used)] // the helpers of a test may fail as the test itself may
 
@@ -10,11 +10,13 @@ use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RsaKeyPair, Unpa
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use double::{Double, ok, status};
+use groma_cloud::alibaba::{AlibabaCredentials, AlibabaRole, AlibabaSettings};
+use groma_cloud::api::ApiRequest;
 use groma_cloud::azure::{
     AuthenticationMethods, AzureCloud, AzureCredentials, AzureSettings, ClientSettings, OidcSettings,
 };
 use groma_cloud::google::{GoogleCredentials, GoogleSettings};
-use groma_cloud::{Environment, TokenError, background};
+use groma_cloud::{Environment, Secret, TokenError, background};
 use serde_json::{Value as Json, json};
 
 const SCOPE: &str = "https://www.googleapis.com/auth/devstorage.read_write";
@@ -201,4 +203,32 @@ fn azure_managed_identities_and_clouds() {
     let unknown = AzureSettings { environment_name: Some("mars".to_owned()), ..settings };
     let problem = AzureCredentials::new(unknown).unwrap().token_blocking(|cloud| &cloud.vault).unwrap_err();
     assert!(matches!(&problem, TokenError::Setting(text) if text.contains("\"mars\"")), "{problem}");
+}
+
+#[test]
+fn repeated_request_for_a_role_has_a_nonce_and_a_signature_of_its_own() {
+    let sts = Double::start(|_, number| match number {
+        0 => status(503, ""),
+        _ => ok(r#"{"Credentials":{"AccessKeyId":"t","AccessKeySecret":"s","SecurityToken":"x"}}"#),
+    });
+    let credentials = AlibabaCredentials::new(AlibabaSettings {
+        access_key: Some("id".to_owned()),
+        secret_key: Some(Secret::new("key")),
+        role: Some(AlibabaRole { arn: "acs:ram::1:role/ci".to_owned(), ..AlibabaRole::default() }),
+        sts_endpoint: Some(sts.url.clone()),
+        ..AlibabaSettings::default()
+    });
+    let credentials = credentials.unwrap();
+    let signing = async move { credentials.sign_object_request(ApiRequest::get("http://127.0.0.1/"), "/").await };
+    assert!(background::block_on(signing).unwrap().is_ok());
+    let received = sts.received();
+    let value = |name: &str| -> Vec<String> {
+        let in_query =
+            |target: &str| target.split(['?', '&']).find_map(|pair| pair.strip_prefix(name)).map(str::to_owned);
+        received.iter().map(|request| in_query(&request.target).unwrap()).collect()
+    };
+    for name in ["SignatureNonce=", "Signature="] {
+        let values = value(name);
+        assert!(values.len() == 2 && values[0] != values[1], "{name}: {values:?}");
+    }
 }

@@ -11,7 +11,7 @@ use super::backend::RemoteBackend;
 use super::retry::request_pauses;
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
-use crate::store::HeldLock;
+use crate::store::{HeldLock, LeaseStore};
 
 /// Returns the deadline of a lock that is taken or renewed now.
 pub(super) fn deadline(now: SystemTime) -> String {
@@ -32,12 +32,16 @@ pub(super) struct Keeper {
     backend: RemoteBackend,
     workspace: String,
     lock: Mutex<Kept>,
+    /// Held during a renewal: of two at once, the later one would find the record of the other and take the lock for lost.
+    renewing: tokio::sync::Mutex<()>,
     task: Mutex<Option<AbortHandle>>,
 }
 
 struct Kept {
     held: HeldLock,
     renewed: SystemTime,
+    /// The last renewal, with its time, if its answer was lost: the store may have its record instead of `held`.
+    unanswered: Option<(LockInfo, SystemTime)>,
     loss: Option<StoreError>,
     on_loss: Option<LossNotice>,
 }
@@ -48,11 +52,12 @@ type LossNotice = Box<dyn FnOnce(&StoreError) + Send>;
 impl Keeper {
     /// Keeps a lock that was taken at `taken`.
     pub fn new(backend: &RemoteBackend, workspace: &str, held: HeldLock, taken: SystemTime) -> Self {
-        let kept = Kept { held, renewed: taken, loss: None, on_loss: None };
+        let kept = Kept { held, renewed: taken, unanswered: None, loss: None, on_loss: None };
         Self {
             backend: backend.clone(),
             workspace: workspace.to_owned(),
             lock: Mutex::new(kept),
+            renewing: tokio::sync::Mutex::default(),
             task: Mutex::default(),
         }
     }
@@ -138,23 +143,35 @@ impl Keeper {
     /// Replaces the deadline by a later one.
     pub async fn renew(&self) -> Result<(), StoreError> {
         let Some(leases) = self.backend.store().leases() else { return Ok(()) };
+        let _turn = self.renewing.lock().await;
+        // Repeated as it was, because only then the store recognizes the record.
+        let unanswered = self.kept().unanswered.clone();
+        if let Some((info, time)) = unanswered {
+            self.replace(leases, info, time).await?;
+        }
         // The time before the request: a slow answer must not make the lock seem younger than its deadline.
-        let (held, now) = (self.held(), self.backend.clock().now());
-        let info = LockInfo { deadline: deadline(now), ..held.info.clone() };
-        match leases.replace_lock(&self.workspace, &held, &info).await {
+        let now = self.backend.clock().now();
+        let info = LockInfo { deadline: deadline(now), ..self.held().info };
+        self.replace(leases, info, now).await
+    }
+
+    /// Replaces the record of the lock by one that was made at `time`.
+    async fn replace(&self, leases: &dyn LeaseStore, info: LockInfo, time: SystemTime) -> Result<(), StoreError> {
+        let held = self.held();
+        let problem = match leases.replace_lock(&self.workspace, &held, &info).await {
             Ok(held) => {
                 let mut kept = self.kept();
-                (kept.held, kept.renewed) = (held, now);
-                Ok(())
+                (kept.held, kept.renewed, kept.unanswered) = (held, time, None);
+                return Ok(());
             }
-            Err(problem) => {
-                // Another renewal of this run may have been faster.
-                if matches!(problem, StoreError::LockLost { .. }) && self.held() == held {
-                    self.lose(&problem);
-                }
-                Err(problem)
-            }
+            Err(problem) => problem,
+        };
+        match &problem {
+            StoreError::LockLost { .. } => self.lose(&problem),
+            StoreError::Network { .. } | StoreError::Service { .. } => self.kept().unanswered = Some((info, time)),
+            _ => {}
         }
+        Err(problem)
     }
 
     fn lose(&self, problem: &StoreError) {

@@ -9,6 +9,7 @@ mod guard;
 mod keeper;
 mod object;
 mod open;
+mod reading;
 mod retry;
 mod runtime;
 mod segments;

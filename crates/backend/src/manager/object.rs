@@ -7,6 +7,7 @@ use groma_state::{JournalsAfter, SegmentStore, State, StateError, StateErrorKind
 
 use super::backend::RemoteBackend;
 use super::keeper::Keeper;
+use super::reading::Listing;
 use super::retry::request_pauses;
 use super::segments::Segments;
 use crate::error::StoreError;
@@ -18,8 +19,8 @@ pub(super) struct StoredObject {
     pub workspace: String,
     pub lock: Option<Arc<Keeper>>,
     expected: Mutex<Expected>,
-    /// The names of the segments of journals, until they are read.
-    listed: Mutex<Option<Result<Vec<String>, StoreError>>>,
+    /// The listing of the journals, until they are read.
+    listing: Mutex<Option<Listing>>,
 }
 
 impl StoredObject {
@@ -31,13 +32,13 @@ impl StoredObject {
             workspace: workspace.to_owned(),
             lock,
             expected: Mutex::new(expected),
-            listed: Mutex::default(),
+            listing: Mutex::default(),
         }
     }
 
-    /// Adds the names of the segments of journals, which were listed together with the state.
-    pub fn with_listed(self, listed: Option<Result<Vec<String>, StoreError>>) -> Self {
-        Self { listed: Mutex::new(listed), ..self }
+    /// Adds the listing of the journals that was made together with reading the state.
+    pub fn with_listing(self, listing: Option<Listing>) -> Self {
+        Self { listing: Mutex::new(listing), ..self }
     }
 
     /// Writes with the expected version. After a failure of the network, nobody knows whether the write was done, so the
@@ -87,8 +88,8 @@ impl StateObject for StoredObject {
         if self.lock.is_none() && self.backend.store().can_lock() {
             return None;
         }
-        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let segments = Segments::new(&self.backend, &self.workspace, self.lock.clone(), listed)?;
+        let listing = self.listing.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let segments = Segments::new(&self.backend, &self.workspace, self.lock.clone(), listing)?;
         Some(Arc::new(segments))
     }
 }

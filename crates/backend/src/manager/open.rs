@@ -13,10 +13,11 @@ use groma_state::{
 use super::backend::RemoteBackend;
 use super::guard::{LockGuard, ReleaseReport, Waiting};
 use super::object::{StoredObject, state_error};
+use super::reading::opening_pauses;
 use super::shared::RemoteShared;
 use crate::error::StoreError;
 use crate::host::Environment;
-use crate::store::{HeldLock, JournalStore, Snapshot, StateStore, Version};
+use crate::store::HeldLock;
 
 /// The intervals at which a run writes the state, unless `TF_STATE_PERSIST_INTERVAL` sets another one. A store without
 /// journals gets the state more often, because results that it does not have are lost with the machine.
@@ -72,12 +73,6 @@ pub struct OpenedRemote {
     pub opened: Opened,
 }
 
-/// The number of attempts to open a state that another run writes at the same time.
-const OPENINGS: u32 = 5;
-
-type ReadState = Result<Option<Snapshot>, StoreError>;
-type ListedJournals = Result<Vec<String>, StoreError>;
-
 impl RemoteBackend {
     /// Opens a workspace: takes the lock, reads the state, and recovers what a killed run has left on this machine.
     ///
@@ -91,20 +86,22 @@ impl RemoteBackend {
             }
             Locking::Off => None,
         };
-        let mut attempts = 1..OPENINGS;
+        let mut pauses = opening_pauses();
         loop {
-            match self.recover(workspace, lock.as_ref(), &options) {
-                // A run that was paused until its lock expired may still end, as long as nobody has written the state since.
-                Err(problem) if problem.kind == StateErrorKind::Changed && attempts.next().is_some() => {}
-                recovered => {
-                    let (state, opened) = recovered?;
-                    return Ok(OpenedRemote { handle: RemoteHandle { state, lock }, opened });
-                }
-            }
+            let problem = match self.recover(workspace, lock.as_ref(), &options) {
+                Ok((state, opened)) => return Ok(OpenedRemote { handle: RemoteHandle { state, lock }, opened }),
+                Err(problem) => problem,
+            };
+            // A run that was paused until its lock expired may still end, as long as nobody has written the state since. But
+            // without its own lock, this run cannot open the state.
+            let is_lost = lock.as_ref().and_then(LockGuard::keeper).is_some_and(|keeper| keeper.is_taken_over());
+            let may_pass = problem.kind == StateErrorKind::Changed && !is_lost;
+            let Some(pause) = pauses.next().filter(|_| may_pass) else { return Err(problem) };
+            self.clock().sleep(pause);
         }
     }
 
-    /// Reads the state and the journals beside it, and takes the journals in.
+    /// Reads the state and its journals, and merges the journals.
     fn recover(
         &self,
         workspace: &str,
@@ -112,15 +109,17 @@ impl RemoteBackend {
         options: &OpenOptions<'_>,
     ) -> Result<(RemoteState, Opened), StateError> {
         // A run that ignores the lock leaves the journals alone.
-        let (found, listed) = match lock.is_none_or(|lock| lock.held().is_none()) && self.store().can_lock() {
-            true => (self.read(workspace), None),
-            false => self.read_with_journals(workspace),
+        let ignores_lock = lock.is_none_or(|lock| lock.held().is_none()) && self.store().can_lock();
+        let read = if ignores_lock {
+            self.read(workspace).map(|found| (found, None))
+        } else {
+            self.read_with_journals(workspace)
         };
-        let found = found.map_err(|problem| state_error(&problem))?;
+        let (found, listing) = read.map_err(|problem| state_error(&problem))?;
         let held = lock.and_then(LockGuard::keeper).cloned();
         // A store without locks keeps nobody off, whatever was asked for.
         let access = if held.is_some() { Access::Exclusive } else { Access::Unlocked };
-        let object = StoredObject::new(self.clone(), workspace, held, found.as_ref()).with_listed(listed);
+        let object = StoredObject::new(self.clone(), workspace, held, found.as_ref()).with_listing(listing);
         let paths = StatePaths::of_file(self.journal_file(options.journals, workspace))
             .with_backup(options.backup.clone())
             .encrypted(options.encryption.clone())
@@ -136,26 +135,6 @@ impl RemoteBackend {
         };
         let bytes = found.map(|found| found.bytes);
         RemoteState::open(Arc::new(object), bytes, remote)
-    }
-
-    /// Lists the journals of a state, and reads the state after that.
-    ///
-    /// A run whose lock has expired may write its results and delete its journal at this moment. A state that was read before
-    /// the listing might then lack what the listing lacks, too, and its objects would be created again.
-    fn read_with_journals(&self, workspace: &str) -> (ReadState, Option<ListedJournals>) {
-        let store = self.store();
-        self.block_on(async {
-            match store.journals() {
-                Some(journals) if journals.has_no_journals(workspace, &Version(String::new())).is_some() => {
-                    read_unless_closed(&**store, journals, workspace).await
-                }
-                Some(journals) => {
-                    let listed = journals.segments(workspace).await;
-                    (store.read(workspace).await, Some(listed))
-                }
-                None => (store.read(workspace).await, None),
-            }
-        })
     }
 
     /// Returns a workspace as an object that runs can share.
@@ -187,30 +166,6 @@ impl RemoteBackend {
     pub fn has_journal(&self, journals: &Path, workspace: &str) -> bool {
         StatePaths::of_file(self.journal_file(journals, workspace)).journal().exists()
     }
-}
-
-/// Reads a state that may say that it has no journals, and lists them if it does not say so.
-///
-/// A listing counts if the state is the same before and after it: then nobody has merged and deleted a journal meanwhile.
-async fn read_unless_closed(
-    store: &dyn StateStore,
-    journals: &dyn JournalStore,
-    workspace: &str,
-) -> (ReadState, Option<ListedJournals>) {
-    let version = |found: &ReadState| Some(found.as_ref().ok()?.as_ref()?.version.clone());
-    let mut found = store.read(workspace).await;
-    for _ in 0..OPENINGS {
-        let before = version(&found);
-        if before.as_ref().and_then(|version| journals.has_no_journals(workspace, version)) == Some(true) {
-            return (found, Some(Ok(Vec::new())));
-        }
-        let listed = journals.segments(workspace).await;
-        found = store.read(workspace).await;
-        if found.is_err() || version(&found) == before {
-            return (found, Some(listed));
-        }
-    }
-    (Err(StoreError::Conflict { location: store.location(workspace), found: None }), None)
 }
 
 impl RemoteHandle {

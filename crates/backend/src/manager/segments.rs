@@ -7,7 +7,8 @@ use groma_state::{SegmentCreated, SegmentId, SegmentStore, StateError};
 use super::backend::RemoteBackend;
 use super::keeper::Keeper;
 use super::object::state_error;
-use super::retry::request_pauses;
+use super::reading::Listing;
+use super::retry::repeated;
 use crate::error::StoreError;
 use crate::store::JournalStore;
 
@@ -17,8 +18,8 @@ pub(super) struct Segments {
     pub workspace: String,
     /// The lock of this run.
     keeper: Option<Arc<Keeper>>,
-    /// The names of all segments, where they were listed together with the state.
-    listed: Mutex<Option<Result<Vec<String>, StoreError>>>,
+    /// The listing that was made together with reading the state.
+    listing: Mutex<Option<Listing>>,
     /// The refusal to list the journals. Then this run must not write any: nobody would find them.
     refusal: OnceLock<StoreError>,
 }
@@ -29,15 +30,14 @@ impl Segments {
         backend: &RemoteBackend,
         workspace: &str,
         keeper: Option<Arc<Keeper>>,
-        listed: Option<Result<Vec<String>, StoreError>>,
+        listing: Option<Listing>,
     ) -> Option<Self> {
         backend.store().journals()?;
-        let listed = Mutex::new(listed);
         Some(Self {
             backend: backend.clone(),
             workspace: workspace.to_owned(),
             keeper,
-            listed,
+            listing: Mutex::new(listing),
             refusal: OnceLock::new(),
         })
     }
@@ -49,16 +49,7 @@ impl Segments {
     /// Repeats a request whose repetition changes nothing.
     fn repeated<T>(&self, request: impl Fn(&dyn JournalStore) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let journals = self.journals()?;
-        let mut pauses = request_pauses();
-        loop {
-            match request(journals) {
-                Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => match pauses.next() {
-                    Some(pause) => self.backend.clock().sleep(pause),
-                    None => return Err(problem),
-                },
-                result => return result,
-            }
-        }
+        repeated(self.backend.clock(), || request(journals))
     }
 
     fn read_named(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
@@ -72,18 +63,20 @@ fn no_journals() -> StoreError {
 
 impl SegmentStore for Segments {
     fn list(&self) -> Result<Vec<SegmentId>, StateError> {
-        let listed = match self.listed.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // Failures of the network are worth a repetition.
-            Some(listed @ (Ok(_) | Err(StoreError::AccessDenied { .. }))) => listed,
-            _ => self.repeated(|journals| self.backend.block_on(journals.segments(&self.workspace))),
+        let listing = match self.listing.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(listing) => listing,
+            None => {
+                let journals = self.journals().map_err(|problem| state_error(&problem))?;
+                let listed = self.backend.list_journals(journals, &self.workspace);
+                listed.map_err(|problem| state_error(&problem))?
+            }
         };
-        let names = match listed {
-            // The peers need no such right, so a configuration that works for them works without a shared journal.
-            Err(problem @ StoreError::AccessDenied { .. }) => {
+        let names = match listing {
+            Listing::Names(names) => names,
+            Listing::Denied(problem) => {
                 self.refusal.get_or_init(|| problem);
                 return Ok(Vec::new());
             }
-            names => names.map_err(|problem| state_error(&problem))?,
         };
         // Other objects in the folder are not this program's.
         Ok(names.iter().filter_map(|name| SegmentId::parse(name)).collect())

@@ -4,15 +4,21 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use groma_state::{JournalsAfter, LockRequest, State, StateErrorKind, StateObject};
+use groma_state::{
+    Backup, DamagedJournal, JournalsAfter, LockRequest, Locking, PersistIntervals, State, StateErrorKind, StateObject,
+};
 
 use super::backend::RemoteBackend;
 use super::guard::{ReleaseReport, Waiting};
 use super::object::StoredObject;
+use super::open::OpenOptions;
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 use crate::registry;
-use crate::store::{Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::store::{
+    Expected, HeldLock, JournalStore, LeaseStore, NotedState, NotedStateStore, SegmentCreated, Snapshot, StateStore,
+    StoreFuture, Version, Write,
+};
 use crate::{Environment, Host};
 
 /// One object and one lock.
@@ -28,7 +34,15 @@ struct Stored {
     unanswered_writes: usize,
     /// How many releases are done without an answer.
     unanswered_unlocks: usize,
+    /// How many renewals are done without an answer.
+    unanswered_renewals: usize,
     attempts: usize,
+    /// The requests for the state and its journals.
+    requests: Vec<&'static str>,
+    /// How many times another run writes the state while the journals are listed.
+    writes_between: usize,
+    /// Whether the journals cannot be listed.
+    has_expired: bool,
 }
 
 fn no_response<T>() -> Result<T, StoreError> {
@@ -103,6 +117,77 @@ impl StateStore for Flaky {
                 ready(Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: None }))
             }
         }
+    }
+
+    fn leases(&self) -> Option<&dyn LeaseStore> {
+        Some(self)
+    }
+
+    fn journals(&self) -> Option<&dyn JournalStore> {
+        Some(self)
+    }
+}
+
+impl JournalStore for Flaky {
+    fn segments<'a>(&'a self, _: &'a str) -> StoreFuture<'a, Vec<String>> {
+        let mut stored = self.0.lock().unwrap();
+        stored.requests.push("list");
+        if stored.has_expired {
+            let service = "flaky".to_owned();
+            let problem = StoreError::Unauthenticated { service, reason: String::new(), advice: String::new() };
+            return ready(Err(problem));
+        }
+        if stored.writes_between > 0 {
+            stored.writes_between -= 1;
+            stored.writes += 1;
+        }
+        ready(Ok(Vec::new()))
+    }
+
+    fn read_segment<'a>(&'a self, _: &'a str, _: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
+        ready(Ok(None))
+    }
+
+    fn create_segment<'a>(&'a self, _: &'a str, _: &'a str, _: &'a [u8]) -> StoreFuture<'a, SegmentCreated> {
+        ready(Ok(SegmentCreated::Yes))
+    }
+
+    fn delete_segments<'a>(&'a self, _: &'a str, _: &'a [String]) -> StoreFuture<'a, ()> {
+        ready(Ok(()))
+    }
+
+    fn noted_states(&self) -> Option<&dyn NotedStateStore> {
+        Some(self)
+    }
+}
+
+impl NotedStateStore for Flaky {
+    fn read_noted<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<NotedState>> {
+        self.0.lock().unwrap().requests.push("read");
+        let found = self.read(workspace);
+        Box::pin(async move { Ok(found.await?.map(|snapshot| NotedState { snapshot, journals: JournalsAfter::Open })) })
+    }
+
+    fn version<'a>(&'a self, _: &'a str) -> StoreFuture<'a, Option<Version>> {
+        let mut stored = self.0.lock().unwrap();
+        stored.requests.push("version");
+        let version = Version(stored.writes.to_string());
+        ready(Ok(stored.bytes.as_ref().map(|_| version)))
+    }
+}
+
+impl LeaseStore for Flaky {
+    fn replace_lock<'a>(&'a self, _: &'a str, held: &'a HeldLock, info: &'a LockInfo) -> StoreFuture<'a, HeldLock> {
+        let mut stored = self.0.lock().unwrap();
+        if stored.lock.as_ref() != Some(info) && stored.lock.as_ref() != Some(&held.info) {
+            return ready(Err(StoreError::lock_loss("flaky".to_owned(), stored.lock.as_ref())));
+        }
+        stored.lock = Some(info.clone());
+        if stored.unanswered_renewals > 0 {
+            stored.unanswered_renewals -= 1;
+            return ready(no_response());
+        }
+        ready(Ok(HeldLock { id: info.id.clone(), info: info.clone() }))
     }
 }
 
@@ -194,6 +279,64 @@ fn release_is_repeated_and_its_failure_reported() {
     store.0.lock().unwrap().lock = None;
     drop(guard);
     assert!(matches!(seen.lock().unwrap()[..], [StoreError::NotLocked { .. }]), "somebody forced the lock open");
+}
+
+#[test]
+fn lock_outlives_renewals_whose_responses_never_arrive() {
+    let store = Arc::<Flaky>::default();
+    let backend = backend(&store);
+    let far = Until(Instant::now() + Duration::from_secs(60));
+    let guard = backend.lock("default", &request(Duration::ZERO), &far, reports().0).unwrap();
+    let keeper = guard.keeper().unwrap();
+    let renew = || {
+        // Deadlines have seconds.
+        std::thread::sleep(Duration::from_millis(1100));
+        backend.block_on(keeper.renew())
+    };
+    store.0.lock().unwrap().unanswered_renewals = 2;
+    assert!(matches!(renew(), Err(StoreError::Network { .. })));
+    assert!(matches!(renew(), Err(StoreError::Network { .. })));
+    renew().unwrap();
+    assert_eq!(store.0.lock().unwrap().lock, guard.held().map(|held| held.info));
+    store.0.lock().unwrap().lock = Some(LockInfo { id: "theirs".to_owned(), ..LockInfo::default() });
+    assert!(matches!(renew(), Err(StoreError::LockLost { .. })));
+    assert!(keeper.is_taken_over());
+}
+
+#[test]
+fn state_is_read_again_only_if_its_version_has_changed() {
+    const PASS: [&str; 3] = ["read", "list", "version"];
+    let store = Arc::<Flaky>::default();
+    let backend = backend(&store);
+    let requests = || std::mem::take(&mut store.0.lock().unwrap().requests);
+    let journals = tempfile::tempdir().unwrap();
+    let open = || {
+        let day = Duration::from_secs(86_400);
+        let options = OpenOptions {
+            locking: &Locking::On(request(Duration::ZERO)),
+            waiting: &Until(Instant::now()),
+            report: reports().0,
+            encryption: None,
+            backup: Backup::None,
+            damaged_journal: DamagedJournal::Refuse,
+            journals: journals.path(),
+            terraform_version: "1.15.5",
+            persist_intervals: PersistIntervals { with_journal: day, without_journal: day },
+        };
+        backend.open("default", options).map(drop)
+    };
+    open().unwrap();
+    assert_eq!(requests(), PASS);
+    store.0.lock().unwrap().bytes = Some(groma_state::file::write(&State::default()));
+    store.0.lock().unwrap().writes_between = 2;
+    open().unwrap();
+    assert_eq!(requests(), PASS.repeat(3));
+    store.0.lock().unwrap().writes_between = usize::MAX;
+    assert_eq!(open().unwrap_err().kind, StateErrorKind::Changed);
+    assert_eq!(requests(), PASS.repeat(5));
+    store.0.lock().unwrap().has_expired = true;
+    assert_eq!(open().unwrap_err().kind, StateErrorKind::Denied);
+    assert_eq!(requests(), ["read", "list"], "nothing is asked after a failure");
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Digests of states in a table beside a bucket: recorded with each write, checked with each read.
+//! Digests of states in a table next to a bucket: recorded with each write, checked with each read.
 //!
-//! The digests date from when object storage could return an old object after a write. Now they only get wrong: by a run
-//! that ended between the two writes, by an upload by hand, by a program without the table. So a digest that an object has
-//! outlived is replaced, and only an object that is older than its digest is refused.
+//! The digests date from when object storage could return an old object after a write. Today a digest is wrong only if a run
+//! was killed between the two writes, if somebody uploaded the object by hand, or if a program without the table wrote it. So
+//! the digest of an older object is replaced, and only an object that is older than its digest is refused.
 
 use std::future::Future;
 use std::time::Duration;
@@ -86,8 +86,8 @@ pub(super) trait DigestedState: Sync {
 pub(super) async fn read_checked(state: &impl DigestedState) -> Result<Option<Object>, StoreError> {
     let mut pauses = PAUSES.into_iter();
     loop {
-        let found = state.read().await?;
-        let recorded = state.recorded().await?;
+        let (found, recorded) = tokio::join!(state.read(), state.recorded());
+        let (found, recorded) = (found?, recorded?);
         let (Some(object), Some(recorded)) = (&found, &recorded) else {
             // Without a digest there is nothing to check. A digest without an object may be that of a deleted state.
             return Ok(found);

@@ -1,9 +1,9 @@
-//! Journals of stores with named objects: each segment is an object beside the state.
+//! Journals of stores with named objects: each segment is an object next to the state.
 
 use std::future::Future;
 
 use crate::error::StoreError;
-use crate::store::{JournalStore, SegmentCreated, StoreFuture, Version};
+use crate::store::{JournalStore, NotedStateStore, SegmentCreated, StoreFuture};
 
 /// The operations on objects that journals need. Implementing it makes a store a [`JournalStore`].
 ///
@@ -13,8 +13,8 @@ pub(super) trait ObjectStore: Send + Sync {
     /// Returns the name of a workspace's state, which is the beginning of the names of its segments.
     fn state_object(&self, workspace: &str) -> String;
 
-    /// Whether this version of a state says that no journals are beside it; `None` if states say nothing about that.
-    fn has_no_journals(&self, _workspace: &str, _version: &Version) -> Option<bool> {
+    /// Returns the states with notes about their journals; `None` if the store keeps no such notes.
+    fn noted_states(&self) -> Option<&dyn NotedStateStore> {
         None
     }
 
@@ -35,7 +35,8 @@ pub(super) trait ObjectStore: Send + Sync {
     /// Deletes an object. A missing one is not an error.
     fn delete_object(&self, name: &str) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Deletes objects in this order, or with as few requests as the service allows. A missing one is not an error.
+    /// Deletes the objects of segments in this order, or with as few requests as the service and the rule of
+    /// [`JournalStore::delete_segments`] allow. A missing one is not an error.
     fn delete_objects(&self, names: &[String]) -> impl Future<Output = Result<(), StoreError>> + Send {
         async move {
             for name in names {
@@ -92,8 +93,8 @@ impl<T: ObjectStore> JournalStore for T {
         })
     }
 
-    fn has_no_journals(&self, workspace: &str, version: &Version) -> Option<bool> {
-        ObjectStore::has_no_journals(self, workspace, version)
+    fn noted_states(&self) -> Option<&dyn NotedStateStore> {
+        ObjectStore::noted_states(self)
     }
 
     fn longest_segment(&self) -> usize {

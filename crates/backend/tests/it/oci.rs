@@ -188,6 +188,7 @@ fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
     let version = store.write("default", b"{}", Expected::Absent, Some(&held)).unwrap();
     assert_eq!(store.read("default").unwrap().unwrap().version, version);
     store.unlock("default", &held.id).unwrap();
+    store::renews_without_an_answer(&store, "default", || double.shared().dropped_responses = 1);
 }
 
 #[test]

@@ -98,6 +98,21 @@ fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
     server.shared().dropped_responses = 1;
     store.unlock("default", &held.id).unwrap();
     assert!(!server.shared().rows.contains_key("states/team/terraform.tfstate"));
+    store::renews_without_an_answer(&store, "default", || server.shared().dropped_responses = 1);
+}
+
+#[test]
+fn requests_that_meet_another_one_at_their_row_are_repeated() {
+    let server = OssServer::start();
+    let store = open(&server, &[]).unwrap();
+    server.shared().row_conflicts = 3;
+    let held = store.lock("default").unwrap();
+    server.shared().row_conflicts = 1;
+    store.unlock("default", &held.id).unwrap();
+    server.shared().row_conflicts = usize::MAX;
+    let problem = store.lock("default").unwrap_err();
+    let is_named = matches!(&problem, StoreError::Service { reason, .. } if reason.contains("OTSRowOperationConflict"));
+    assert!(is_named, "{problem:?}");
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub struct Shared {
     pub refusal: Option<(u16, &'static str, &'static str)>,
     /// The answer to all requests for rows, if there is one.
     pub table_refusal: Option<(u16, &'static str)>,
+    /// How many requests for rows meet another one at the same row.
+    pub row_conflicts: usize,
     /// How many answers to writes are lost.
     pub dropped_responses: usize,
     /// The headers of the last written object.
@@ -121,6 +123,10 @@ impl Shared {
     fn table(&mut self, request: &Request) -> Vec<u8> {
         if let Some((status, code)) = self.table_refusal {
             return table_failure(status, code);
+        }
+        if self.row_conflicts > 0 {
+            self.row_conflicts -= 1;
+            return table_failure(409, "OTSRowOperationConflict");
         }
         let operation = request.target.trim_start_matches('/');
         if operation == "DescribeTable" {

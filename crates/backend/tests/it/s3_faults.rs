@@ -1,12 +1,12 @@
 //! The backend `s3` with lost answers, services without conditional writes, missing permissions and wrong digests.
 
-use groma_backend::{Expected, StoreError};
+use groma_backend::{Expected, SegmentCreated, StoreError};
 use groma_value::Value;
 use serde_json::json;
 
 use super::proxy::{Fault, Proxy};
 use super::s3::{Moto, block};
-use super::store::Store;
+use super::store::{self, Store};
 
 const DENIED: &str = "<Error><Code>AccessDenied</Code><Message>no</Message></Error>";
 
@@ -51,6 +51,63 @@ fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
     let held = store.lock("default").unwrap();
     assert!(!moto.item("lost", "lost/team/a.tfstate").is_null());
     store.unlock("default", &held.id).unwrap();
+    store::renews_without_an_answer(&store, "default", || {
+        proxy.break_next("PUT", "a.tfstate.tflock", Fault::LostAnswer);
+    });
+    store::renews_without_an_answer(&store, "default", || {
+        let mut is_dropped = false;
+        proxy.break_if(move |request| {
+            let is_put = request.headers.contains("DynamoDB_20120810.PutItem") && !is_dropped;
+            is_dropped |= is_put;
+            is_put.then_some(Fault::LostAnswer)
+        });
+    });
+}
+
+/// Breaks the first copies of an object in these ways, as a service that gives each copy another ETag would.
+fn break_copies(proxy: &Proxy, faults: &'static [Fault]) {
+    let mut faults = faults.iter();
+    proxy.break_if(move |request| {
+        let is_copy = request.header("x-amz-copy-source").is_some();
+        if is_copy { faults.next().cloned() } else { None }
+    });
+}
+
+#[test]
+fn journal_begins_although_the_answer_to_the_change_of_the_note_is_lost() {
+    const REFUSED: Fault = Fault::Answer(412, "<Error><Code>PreconditionFailed</Code><Message>no</Message></Error>");
+    let Some(Faulty { proxy, store, .. }) = faulty("noted", &[("use_lockfile", Value::bool(true))]) else { return };
+    assert_eq!(store.segments("default").unwrap(), [""; 0]);
+    store.write_last("default", b"{\"n\":1}", Expected::Absent).unwrap();
+    let version = store.read("default").unwrap().unwrap().version;
+    break_copies(&proxy, &[Fault::LostAnswer, REFUSED]);
+    assert_eq!(store.create_segment("default", "aa/00000001", b"one").unwrap(), SegmentCreated::Yes);
+    // The caller still expects the version that it has read.
+    store.write_last("default", b"{\"n\":2}", Expected::Version(version)).unwrap();
+    store.read("default").unwrap();
+    break_copies(&proxy, &[REFUSED]);
+    let refused = store.create_segment("default", "bb/00000001", b"one");
+    assert!(matches!(refused, Err(StoreError::Conflict { .. })), "another run has replaced the state: {refused:?}");
+}
+
+#[test]
+fn first_segments_are_deleted_before_the_others() {
+    let Some(Faulty { proxy, store, .. }) = faulty("partly", &[("use_lockfile", Value::bool(true))]) else { return };
+    let names = ["aa/00000001", "aa/00000002", "aa/00000003", "bb/00000001", "bb/00000002"];
+    for name in names {
+        store.create_segment("default", name, b"part").unwrap();
+    }
+    let mut batches = 0;
+    proxy.break_if(move |request| {
+        let is_batch = request.method == "POST" && request.target.contains("delete");
+        batches += usize::from(is_batch);
+        (is_batch && batches > 1).then_some(Fault::Answer(403, DENIED))
+    });
+    assert!(matches!(store.delete_segments("default", &names), Err(StoreError::AccessDenied { .. })));
+    assert_eq!(store.segments("default").unwrap(), ["aa/00000002", "aa/00000003", "bb/00000002"]);
+    proxy.break_if(|_| None);
+    store.delete_segments("default", &names).unwrap();
+    assert_eq!(store.segments("default").unwrap(), [""; 0]);
 }
 
 #[test]

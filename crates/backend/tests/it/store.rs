@@ -60,6 +60,29 @@ impl Store {
         self.block_on(self.0.write(workspace, Write { bytes, expected, lock, journals: JournalsAfter::Open }))
     }
 
+    /// Writes the state as a run does at its end, when it needs no journal any more.
+    pub fn write_last(&self, workspace: &str, bytes: &[u8], expected: Expected) -> Result<Version, StoreError> {
+        let bytes = &Bytes::copy_from_slice(bytes);
+        self.block_on(self.0.write(workspace, Write { bytes, expected, lock: None, journals: JournalsAfter::Closed }))
+    }
+
+    /// Lists the segments of journals.
+    pub fn segments(&self, workspace: &str) -> Result<Vec<String>, StoreError> {
+        let mut names = self.block_on(self.0.journals().expect("the store keeps journals").segments(workspace))?;
+        names.sort();
+        Ok(names)
+    }
+
+    pub fn create_segment(&self, workspace: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
+        let journals = self.0.journals().expect("the store keeps journals");
+        self.block_on(journals.create_segment(workspace, name, bytes))
+    }
+
+    pub fn delete_segments(&self, workspace: &str, names: &[&str]) -> Result<(), StoreError> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        self.block_on(self.0.journals().expect("the store keeps journals").delete_segments(workspace, &names))
+    }
+
     pub fn delete(&self, workspace: &str, lock: Option<&HeldLock>) -> Result<(), StoreError> {
         self.block_on(self.0.delete_workspace(workspace, lock))
     }
@@ -193,6 +216,17 @@ pub fn exchanges_locks(store: &Store, workspace: &str) {
     store.unlock(workspace, &winner.id).unwrap();
     let free = replace(&winner, &at(info(), "2026-01-01T02:00:00Z"));
     assert!(matches!(free, Err(StoreError::LockLost { .. })), "{free:?}");
+}
+
+/// Checks that a renewal succeeds although `lose_answer` loses the answer to its next write.
+pub fn renews_without_an_answer(store: &Store, workspace: &str, lose_answer: impl FnOnce()) {
+    let leases = store.0.leases().expect("locks of the store have deadlines");
+    let held = store.lock(workspace).unwrap();
+    let later = LockInfo { deadline: "2026-01-01T00:01:00Z".to_owned(), ..held.info.clone() };
+    lose_answer();
+    let renewed = store.block_on(leases.replace_lock(workspace, &held, &later)).unwrap();
+    assert_eq!(renewed.info.deadline, later.deadline);
+    store.unlock(workspace, &renewed.id).unwrap();
 }
 
 fn excludes_others(store: &Store, workspace: &str, held: &HeldLock) {

@@ -1,13 +1,12 @@
 //! Sources of Alibaba Cloud keys.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use groma_diagnostics::io_reason;
 use serde_json::Value as Json;
-use tokio::sync::Mutex;
 
 use super::rpc::RpcRequest;
 use crate::api::{ApiClient, ApiRequest, string, url_encoded};
@@ -15,10 +14,8 @@ use crate::background;
 use crate::environment::Environment;
 use crate::error::TokenError;
 use crate::http::{ConnectionSettings, Method};
+use crate::keys::{KeyCache, Keys};
 use crate::secret::Secret;
-
-/// Keys are renewed so long before they expire.
-const RENEW_BEFORE: Duration = Duration::from_secs(300);
 
 /// The address of the metadata of machines.
 const METADATA: &str = "http://100.100.100.200/latest";
@@ -72,16 +69,7 @@ struct AlibabaInner {
     settings: AlibabaSettings,
     profile: Json,
     api: ApiClient,
-    kept: Mutex<Option<Keys>>,
-}
-
-/// A key, perhaps a temporary one.
-#[derive(Clone, Debug)]
-pub(super) struct Keys {
-    pub id: String,
-    pub key: Secret,
-    pub token: Option<Secret>,
-    expires: Option<SystemTime>,
+    kept: KeyCache,
 }
 
 impl AlibabaCredentials {
@@ -92,7 +80,7 @@ impl AlibabaCredentials {
     pub fn new(settings: AlibabaSettings) -> Result<Self, TokenError> {
         let api = ApiClient::new(ConnectionSettings::default(), settings.environment.clone())?;
         let profile = profile(&settings)?;
-        Ok(Self { inner: Arc::new(AlibabaInner { settings, profile, api, kept: Mutex::default() }) })
+        Ok(Self { inner: Arc::new(AlibabaInner { settings, profile, api, kept: KeyCache::default() }) })
     }
 
     /// Returns the region of the settings, or else of the profile.
@@ -108,7 +96,7 @@ impl AlibabaCredentials {
     /// Returns the present keys.
     pub(super) async fn keys(&self) -> Result<Keys, TokenError> {
         let inner = self.inner.clone();
-        background::run(async move { inner.keys().await }).await?
+        background::run(async move { inner.kept.keys(inner.load()).await }).await?
     }
 }
 
@@ -142,20 +130,12 @@ impl AlibabaInner {
         self.profile["mode"] == mode
     }
 
-    async fn keys(&self) -> Result<Keys, TokenError> {
-        // The lock is held during the requests, so that parallel callers do not renew the keys twice.
-        let mut kept = self.kept.lock().await;
-        let is_fresh = |keys: &&Keys| keys.expires.is_none_or(|expires| expires > SystemTime::now() + RENEW_BEFORE);
-        if let Some(keys) = kept.as_ref().filter(is_fresh) {
-            return Ok(keys.clone());
-        }
+    async fn load(&self) -> Result<Keys, TokenError> {
         let keys = self.base_keys().await?;
-        let keys = match self.role() {
-            Some(role) => self.assumed(&role, &keys).await?,
-            None => keys,
-        };
-        *kept = Some(keys.clone());
-        Ok(keys)
+        match self.role() {
+            Some(role) => self.assumed(&role, &keys).await,
+            None => Ok(keys),
+        }
     }
 
     async fn base_keys(&self) -> Result<Keys, TokenError> {
@@ -240,11 +220,4 @@ fn temporary(document: &Json) -> Result<Keys, TokenError> {
         token: Some(Secret::new(string(document, "SecurityToken")?)),
         expires: expires.and_then(|time| SystemTime::try_from(time).ok()),
     })
-}
-
-#[cfg(test)]
-impl Keys {
-    pub fn fixed(id: &str, key: &str) -> Self {
-        Self { id: id.to_owned(), key: Secret::new(key), token: None, expires: None }
-    }
 }

@@ -6,10 +6,11 @@ use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use futures_util::future::BoxFuture;
 
-use super::credentials::{AlibabaCredentials, Keys};
+use super::credentials::AlibabaCredentials;
 use super::signature;
 use crate::api::ApiRequest;
 use crate::error::TokenError;
+use crate::keys::Keys;
 
 impl AlibabaCredentials {
     /// Adds the headers that sign a request to object storage. `resource` is the object of the request, `/BUCKET/KEY`, with

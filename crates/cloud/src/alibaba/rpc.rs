@@ -7,10 +7,10 @@ use aws_smithy_types::date_time::Format;
 use futures_util::future::BoxFuture;
 use serde_json::Value as Json;
 
-use super::credentials::Keys;
 use super::signature;
 use crate::api::{ApiClient, ApiRequest, url_encoded};
 use crate::error::TokenError;
+use crate::keys::{Keys, hex};
 
 /// A request to the API.
 #[derive(Clone, Debug)]
@@ -28,10 +28,8 @@ pub(super) struct RpcRequest {
 impl RpcRequest {
     /// Sends the request, and parses the answer.
     pub fn send<'a>(&'a self, api: &'a ApiClient, keys: &'a Keys) -> BoxFuture<'a, Result<Json, TokenError>> {
-        Box::pin(async move {
-            let nonce = nonce()?;
-            api.json(&ApiRequest::get(self.signed_url(keys, SystemTime::now(), &nonce)?)).await
-        })
+        // Signed for each attempt: the service refuses a nonce that it has seen.
+        api.json_of(move || Ok(ApiRequest::get(self.signed_url(keys, SystemTime::now(), &nonce()?)?)))
     }
 
     fn signed_url(&self, keys: &Keys, now: SystemTime, nonce: &str) -> Result<String, TokenError> {
@@ -74,7 +72,7 @@ fn signed_query(mut pairs: Vec<(&str, &str)>, key: &str) -> String {
 fn nonce() -> Result<String, TokenError> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|_| TokenError::System("the system has no random numbers".to_owned()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 #[cfg(test)]

@@ -9,11 +9,12 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::future::BoxFuture;
 use md5::{Digest, Md5};
 
-use super::credentials::{AlibabaCredentials, Keys};
+use super::credentials::AlibabaCredentials;
 use super::signature;
 use crate::api::ApiRequest;
 use crate::error::TokenError;
 use crate::http::Method;
+use crate::keys::Keys;
 
 /// The version of the API, which the peers use, too.
 const VERSION: &str = "2015-12-31";

@@ -1,12 +1,11 @@
 //! Sources of Tencent Cloud keys.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::future::BoxFuture;
 use groma_diagnostics::io_reason;
 use serde_json::{Value as Json, json};
-use tokio::sync::Mutex;
 
 use super::tc3::TencentRequest;
 use crate::api::{ApiClient, ApiRequest, string, url_encoded};
@@ -14,10 +13,8 @@ use crate::background;
 use crate::environment::Environment;
 use crate::error::TokenError;
 use crate::http::ConnectionSettings;
+use crate::keys::{KeyCache, Keys};
 use crate::secret::Secret;
-
-/// Keys are renewed so long before they expire.
-const RENEW_BEFORE: Duration = Duration::from_secs(300);
 
 /// The settings of credentials.
 #[derive(Clone, Debug, Default)]
@@ -69,16 +66,7 @@ pub struct TencentCredentials {
 struct TencentInner {
     settings: TencentSettings,
     api: ApiClient,
-    kept: Mutex<Option<Keys>>,
-}
-
-/// A key, perhaps a temporary one.
-#[derive(Clone, Debug)]
-pub(super) struct Keys {
-    pub id: String,
-    pub key: Secret,
-    pub token: Option<Secret>,
-    expires: Option<SystemTime>,
+    kept: KeyCache,
 }
 
 impl TencentCredentials {
@@ -88,7 +76,7 @@ impl TencentCredentials {
     /// Fails if a setting of the connection is invalid.
     pub fn new(settings: TencentSettings) -> Result<Self, TokenError> {
         let api = ApiClient::new(ConnectionSettings::default(), settings.environment.clone())?;
-        Ok(Self { inner: Arc::new(TencentInner { settings, api, kept: Mutex::default() }) })
+        Ok(Self { inner: Arc::new(TencentInner { settings, api, kept: KeyCache::default() }) })
     }
 
     /// Returns the client of APIs with the settings of these credentials.
@@ -99,7 +87,7 @@ impl TencentCredentials {
     /// Returns the present keys.
     pub(super) async fn keys(&self) -> Result<Keys, TokenError> {
         let inner = self.inner.clone();
-        background::run(async move { inner.keys().await }).await?
+        background::run(async move { inner.kept.keys(inner.load()).await }).await?
     }
 
     /// Sends a request to the API and returns the member `Response`.
@@ -116,19 +104,12 @@ impl TencentCredentials {
 }
 
 impl TencentInner {
-    async fn keys(&self) -> Result<Keys, TokenError> {
-        let mut kept = self.kept.lock().await;
-        let is_fresh = |keys: &&Keys| keys.expires.is_none_or(|expires| expires > SystemTime::now() + RENEW_BEFORE);
-        if let Some(keys) = kept.as_ref().filter(is_fresh) {
-            return Ok(keys.clone());
-        }
+    async fn load(&self) -> Result<Keys, TokenError> {
         let keys = self.base_keys().await?;
-        let keys = match &self.settings.role {
-            Some(role) => self.assumed(role, &keys).await?,
-            None => keys,
-        };
-        *kept = Some(keys.clone());
-        Ok(keys)
+        match &self.settings.role {
+            Some(role) => self.assumed(role, &keys).await,
+            None => Ok(keys),
+        }
     }
 
     async fn base_keys(&self) -> Result<Keys, TokenError> {
@@ -165,7 +146,7 @@ impl TencentInner {
     async fn machine_keys(&self, role: &str) -> Result<Keys, TokenError> {
         let base = "http://metadata.tencentyun.com/latest/meta-data/cam/security-credentials";
         let request = ApiRequest::get(format!("{base}/{}", url_encoded(role))).with_attempts(1);
-        temporary(&self.api.json(&request).await?, ["TmpSecretId", "TmpSecretKey"], "ExpiredTime")
+        temporary(&self.api.json(&request).await?)
     }
 
     async fn assumed(&self, role: &TencentRole, keys: &Keys) -> Result<Keys, TokenError> {
@@ -193,15 +174,15 @@ impl TencentInner {
         }
         let mut credentials = answer["Credentials"].clone();
         credentials["ExpiredTime"] = answer["ExpiredTime"].clone();
-        temporary(&credentials, ["TmpSecretId", "TmpSecretKey"], "ExpiredTime")
+        temporary(&credentials)
     }
 }
 
-fn temporary(document: &Json, names: [&str; 2], expires: &str) -> Result<Keys, TokenError> {
-    let expires = document[expires].as_u64().map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
+fn temporary(document: &Json) -> Result<Keys, TokenError> {
+    let expires = document["ExpiredTime"].as_u64().map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
     Ok(Keys {
-        id: string(document, names[0])?,
-        key: Secret::new(string(document, names[1])?),
+        id: string(document, "TmpSecretId")?,
+        key: Secret::new(string(document, "TmpSecretKey")?),
         token: Some(Secret::new(string(document, "Token")?)),
         expires,
     })

@@ -6,11 +6,11 @@ use aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY;
 use aws_lc_rs::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY;
 use futures_util::future::BoxFuture;
 
-use super::credentials::{Keys, TencentCredentials};
-use super::tc3::{digest, hex, hmac};
+use super::credentials::TencentCredentials;
+use super::tc3::digest;
 use crate::api::{ApiRequest, url_encoded};
 use crate::error::TokenError;
-use crate::http::Url;
+use crate::keys::{Keys, hex, hmac};
 
 /// The seconds for which a signature is valid.
 const LIFETIME: u64 = 900;
@@ -35,9 +35,7 @@ impl TencentCredentials {
 }
 
 fn authorization(request: &ApiRequest, keys: &Keys, now: u64) -> Result<String, TokenError> {
-    let parsed = Url::parse(&request.url);
-    let url =
-        parsed.map_err(|error| TokenError::Connection(format!("{:?} is not a valid URL: {error}", request.url)))?;
+    let url = request.parsed_url()?;
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     let host = format!("{}{port}", url.host_str().unwrap_or_default());
     let headers = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));

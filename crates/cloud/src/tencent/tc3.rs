@@ -2,17 +2,16 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use aws_lc_rs::digest::SHA256;
+use aws_lc_rs::digest::{self, SHA256};
 use aws_lc_rs::hmac::HMAC_SHA256;
-use aws_lc_rs::{digest, hmac};
 use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use serde_json::Value as Json;
 
-use super::credentials::Keys;
 use crate::api::{ApiClient, ApiRequest};
 use crate::error::TokenError;
 use crate::http::Method;
+use crate::keys::{Keys, hex, hmac};
 
 /// A request to the API.
 #[derive(Clone, Debug)]
@@ -79,14 +78,6 @@ impl TencentRequest {
             keys.id
         ))
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-pub(super) fn hmac(algorithm: hmac::Algorithm, key: &[u8], text: &str) -> Vec<u8> {
-    hmac::sign(&hmac::Key::new(algorithm, key), text.as_bytes()).as_ref().to_vec()
 }
 
 pub(super) fn digest(algorithm: &'static digest::Algorithm, bytes: &[u8]) -> String {

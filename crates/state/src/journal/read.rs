@@ -96,7 +96,7 @@ pub(crate) fn recover_after(bytes: &[u8], known: usize) -> Result<Option<Recover
     if !bytes.starts_with(MAGIC) {
         return Err(StateError::malformed(
             "Unknown journal",
-            "The journal beside the state file was not written by this version. If another version of Groma was \
+            "The journal next to the state file was not written by this version. If another version of Groma was \
              interrupted here, run that version once more, so that it folds its journal into the state file.",
         ));
     }
@@ -141,7 +141,7 @@ pub(crate) fn recover_after(bytes: &[u8], known: usize) -> Result<Option<Recover
 fn unknown_record() -> StateError {
     StateError::malformed(
         "Unknown journal",
-        "The journal beside the state file has a record that this version does not know. Run the version of Groma \
+        "The journal next to the state file has a record that this version does not know. Run the version of Groma \
          that was interrupted here once more, so that it folds its journal into the state file.",
     )
 }

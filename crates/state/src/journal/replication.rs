@@ -17,11 +17,11 @@ use crate::storage::Storage;
 const BURST: u32 = 5;
 
 /// The interval between requests, and the longest time that a record waits for its request. All requests of a run together
-/// are at most one a second and five more, so the renewals of the lock and the writes of the state need a part of each
-/// second.
+/// are at most one a second and seven more, so the renewals of the lock and the writes of the state need a part of each
+/// second. Two of the seven are the read of the sharing document and, over S3, the deletion of the first segment.
 const INTERVAL: Duration = Duration::from_millis(1200);
 
-/// The additional pause after the first request: the requests that open and close a run are more than those five.
+/// The additional pause after the first request: the requests that open and close a run are more than the others allow.
 const OPENING: Duration = Duration::from_millis(1800);
 
 /// The pause after a request that failed.
@@ -382,7 +382,8 @@ mod tests {
         let sent = sent_until(&mut Pace::new(begin), &inner, begin, Duration::from_secs(600));
         assert_eq!(sent[..3], [0, 3000, 4200].map(Duration::from_millis));
         for (index, at) in sent.iter().enumerate() {
-            // Lock, state, note, write, deletion of the journal, release; each 20 seconds a renewal and a write.
+            // Lock, state, note, write, deletion of the journal, release; each 20 seconds a renewal and a write. The sharing
+            // document and a separate deletion of the first segment make seven of the five.
             let others = 6 + 3 * (at.as_secs() / 20);
             let most = at.as_secs().max(2) + 5;
             assert!(index as u64 + 1 + others <= most, "{} requests after {at:?}", index as u64 + 1 + others);

@@ -182,7 +182,7 @@ fn without_encryption() -> StateError {
     StateError::new(
         StateErrorKind::Unsupported,
         "Encrypted journal",
-        "A run that encrypted its state was interrupted, and what it did is in an encrypted journal beside the state file. Put the \
+        "A run that encrypted its state was interrupted, and what it did is in an encrypted journal next to the state file. Put the \
          encryption block back with which it ran, and run the command again.",
     )
 }
@@ -191,7 +191,7 @@ fn another_key() -> StateError {
     StateError::new(
         StateErrorKind::Unsupported,
         "Decryption failed for all provided methods",
-        "The journal of an interrupted run, beside the state file, is encrypted with another key. Add the method of that run to the \
+        "The journal of an interrupted run, next to the state file, is encrypted with another key. Add the method of that run to the \
          encryption block, as a fallback.",
     )
 }

@@ -65,7 +65,7 @@ pub trait SegmentStore: Send + Sync {
     /// The service fails or refuses the access.
     fn create(&self, id: &SegmentId, bytes: &[u8]) -> Result<SegmentCreated, StateError>;
 
-    /// Deletes segments in this order. A missing one is not an error.
+    /// Deletes segments, the first one of each journal before its others. A missing one is not an error.
     ///
     /// # Errors
     /// The service fails or refuses the access.

@@ -1,4 +1,4 @@
-//! The journal beside a state file: what an earlier run left in it, and where the next one goes on.
+//! The journal next to a state file: what an earlier run left in it, and where the next one goes on.
 
 use std::fs;
 use std::io;

@@ -167,13 +167,24 @@ impl Writer {
     }
 
     /// Returns the state that the run began with.
+    ///
+    /// # Errors
+    /// The stored content is no state, or unknown because a write before the run failed. Then only the end of the run writes.
     fn first_state(&self) -> Result<State, StateError> {
-        let stored = self.target.stored.get();
+        let stored = self.target.stored.get().ok_or_else(unknown_content)?;
         let mut state = if stored.is_empty() { State::default() } else { file::read(&stored)? };
         state.lineage.clone_from(&self.target.lineage);
         state.terraform_version.clone_from(&self.target.terraform_version);
         Ok(state)
     }
+}
+
+fn unknown_content() -> StateError {
+    StateError::new(
+        StateErrorKind::Io,
+        "Failed to write the state",
+        "The stored state is unknown, because an earlier write of this run failed.",
+    )
 }
 
 enum Read {

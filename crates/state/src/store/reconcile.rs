@@ -179,7 +179,7 @@ fn half_written(path: &Path) -> Diagnostic {
     Diagnostic::warning(
         "State file completed from the journal",
         format!(
-            "{} was half written when the last run was stopped. What it should have held is in the journal beside it; \
+            "{} was half written when the last run was stopped. What it should have held is in the journal next to it; \
              nothing is lost.",
             path.display()
         ),

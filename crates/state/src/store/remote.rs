@@ -14,8 +14,7 @@ use super::local::{Opened, Saved};
 use super::open::{is_locked, write_whole};
 use super::paths::{Backup, StatePaths, suffixed};
 use super::persist::{Persister, Target};
-use super::reconcile::note_difference;
-use super::reconcile::{Reconciled, Repair, reconcile};
+use super::reconcile::{Reconciled, Repair, note_difference, reconcile};
 use super::sealed::{Clear, clear, sealed_bytes};
 use super::shared_journal::SharedJournal;
 use super::stored_content::StoredContent;
@@ -161,13 +160,14 @@ impl RemoteState {
         let mut warnings: groma_diagnostics::Diagnostics = left.damage.iter().map(AcceptedDamage::warning).collect();
         warnings.append(reconciled.warnings);
         let mut state = reconciled.state;
+        let is_blank = file::is_blank(&stored);
         let mut opened = Self {
             object,
             serial: state.as_ref().map_or(0, |state| state.serial),
             // What a killed run has left unwritten is nothing yet: another run may have begun the state since.
-            from_nothing: file::is_blank(&stored),
+            from_nothing: is_blank,
             // A blank object is no state, and must not be kept as a backup either.
-            stored: StoredContent::new(if file::is_blank(&stored) { Bytes::new() } else { stored.into() }),
+            stored: StoredContent::new(if is_blank { Bytes::new() } else { stored.into() }),
             is_current,
             is_behind: false,
             left,
@@ -178,7 +178,7 @@ impl RemoteState {
             backup_made: false,
             options,
         };
-        if let Some(state) = state.as_mut().filter(|_| opened.stored.get().is_empty()) {
+        if let Some(state) = state.as_mut().filter(|_| is_blank) {
             // What only the journal knows was made by this program.
             state.terraform_version.clone_from(&opened.options.terraform_version);
         }
@@ -281,9 +281,13 @@ impl RemoteState {
         (self.serial, self.from_nothing) = (stored.serial, false);
     }
 
+    /// Returns the stored state; an empty one if nothing is stored, or if the content is unknown after a failed write: then
+    /// the journal gets all objects once more.
     fn stored_state(&self) -> Result<State, StateError> {
-        let stored = self.stored.get();
-        if stored.is_empty() { Ok(State::default()) } else { file::read(&stored) }
+        match self.stored.get() {
+            Some(stored) if !stored.is_empty() => file::read(&stored),
+            _ => Ok(State::default()),
+        }
     }
 
     /// Writes the state to the store, unless that holds it already, and retires the journal.
@@ -363,10 +367,9 @@ impl RemoteState {
 
     /// Whether the store has the content already, apart from serial and writer, sealed as it would be now.
     fn holds(&self, new: &State) -> bool {
-        let stored = self.stored.get();
-        if stored.is_empty() || !self.is_current {
+        let Some(stored) = self.stored.get().filter(|stored| !stored.is_empty() && self.is_current) else {
             return false;
-        }
+        };
         if file::is_content_of(&stored, new, self.serial) {
             return true;
         }
@@ -380,10 +383,9 @@ impl RemoteState {
     }
 
     fn back_up(&mut self) -> Result<(), StateError> {
-        let stored = self.stored.get();
-        if self.backup_made || stored.is_empty() {
-            return Ok(());
-        }
+        // Content is unknown only after a write, which was preceded by the backup.
+        let stored = self.stored.get().filter(|stored| !stored.is_empty() && !self.backup_made);
+        let Some(stored) = stored else { return Ok(()) };
         let paths = &mut self.options.paths;
         // Remote states have no file here, so the backup gets the name of a local one.
         if paths.backup == Backup::New {

@@ -1,7 +1,7 @@
 //! The journals in the store of a remote state: what earlier runs left there, and the copy of this run's journal.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,37 +86,19 @@ impl SharedJournal {
 
     /// Reads the journals of all runs.
     fn collect(&mut self, store: &dyn SegmentStore, access: Access) -> Result<Vec<Found>, StateError> {
-        let mut runs: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        let mut runs: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
         for id in store.list()? {
-            runs.entry(id.run).or_default().push(id.number);
+            runs.entry(id.run).or_default().insert(id.number);
         }
         let mut found = Vec::new();
-        for (run, mut numbers) in runs {
-            numbers.sort_unstable();
-            let id = |number| SegmentId { run: run.clone(), number };
-            self.stale.extend(numbers.iter().map(|number| id(*number)));
-            // Segments are deleted from the first one on, so what is left without it was taken in.
-            if numbers.first() != Some(&1) {
-                continue;
-            }
-            let (mut bytes, mut next, mut is_closed) = (Vec::new(), 1, false);
-            loop {
-                // A listed segment that is gone was taken in by a run that has written the state since it was read.
-                let segment = store.read(&id(next))?.ok_or_else(taken_in)?;
-                if segment == CLOSED {
-                    is_closed = true;
-                    break;
-                }
-                bytes.extend(segment);
-                next += 1;
-                if next > numbers.len() as u32 {
-                    break;
-                }
-            }
-            match access {
-                _ if is_closed => {}
-                Access::Exclusive => self.close(store, id(next), &mut bytes)?,
-                Access::Unlocked => self.unclosed.push(id(next)),
+        for (run, numbers) in runs {
+            self.stale.extend(numbers.iter().map(|number| SegmentId { run: run.clone(), number: *number }));
+            let Some(read) = read_run(store, &run, &numbers)? else { continue };
+            let mut bytes = read.bytes;
+            match (read.next, access) {
+                (None, _) => {}
+                (Some(next), Access::Exclusive) => self.close(store, next, &mut bytes)?,
+                (Some(next), Access::Unlocked) => self.unclosed.push(next),
             }
             found.push(Found { run, bytes });
         }
@@ -288,6 +270,34 @@ impl SharedJournal {
         self.stale.append(&mut sender.replaced);
         Some(sender)
     }
+}
+
+/// The segments of one run.
+struct ReadRun {
+    bytes: Vec<u8>,
+    /// The name of the segment that closes the journal; `None` if it is closed.
+    next: Option<SegmentId>,
+}
+
+/// Reads the listed segments of a run; `None` if the state has them.
+///
+/// Segments are created one after the other, and deleted only when the state has all of them. So a journal that lacks a segment
+/// before its last one is the rest of a deletion: of the first segment, because it is deleted first; of another one, because a
+/// service may have deleted only some of the objects of a request.
+fn read_run(store: &dyn SegmentStore, run: &str, numbers: &BTreeSet<u32>) -> Result<Option<ReadRun>, StateError> {
+    let id = |number| SegmentId { run: run.to_owned(), number };
+    let Some(last) = numbers.last().copied().filter(|_| numbers.contains(&1)) else { return Ok(None) };
+    let mut bytes = Vec::new();
+    for number in 1..=last {
+        match store.read(&id(number))? {
+            Some(segment) if segment == CLOSED => return Ok(Some(ReadRun { bytes, next: None })),
+            Some(segment) => bytes.extend(segment),
+            // It was deleted after the listing, so the state that was read may be older than the deletion.
+            None if numbers.contains(&number) => return Err(taken_in()),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(ReadRun { bytes, next: Some(id(last.saturating_add(1))) }))
 }
 
 fn taken_in() -> StateError {

@@ -22,7 +22,8 @@ use super::{Program, Sharing, setting};
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 use crate::store::{
-    HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, WorkspaceSupport, Write,
+    HeldLock, JournalStore, LeaseStore, NotedState, NotedStateStore, Snapshot, StateStore, StoreFuture, Version,
+    WorkspaceSupport, Write,
 };
 use crate::{Environment, Host, registry};
 
@@ -162,12 +163,22 @@ impl JournalStore for FaultyStore {
         Box::pin(self.request(move || self.kept().delete_segments(workspace, names), nothing))
     }
 
-    fn has_no_journals(&self, workspace: &str, version: &Version) -> Option<bool> {
-        self.kept().has_no_journals(workspace, version)
+    fn noted_states(&self) -> Option<&dyn NotedStateStore> {
+        self.kept().noted_states().map(|_| self as &dyn NotedStateStore)
     }
 
     fn longest_segment(&self) -> usize {
         self.kept().longest_segment()
+    }
+}
+
+impl NotedStateStore for FaultyStore {
+    fn read_noted<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<NotedState>> {
+        Box::pin(self.request(move || self.kept().noted_states().unwrap().read_noted(workspace), nothing))
+    }
+
+    fn version<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Version>> {
+        Box::pin(self.request(move || self.kept().noted_states().unwrap().version(workspace), nothing))
     }
 }
 

@@ -206,7 +206,7 @@ impl SharingStore for SimulatedStore {
     }
 }
 
-/// Checks that no record has two holders, and that no run is taken over before its deadline.
+/// Checks that no record has two holders.
 fn check_claims(inner: &mut Inner, bytes: &[u8]) {
     let new: SharingDocument = serde_json::from_slice(bytes).unwrap();
     let mut holders: BTreeMap<String, &str> = BTreeMap::new();
@@ -266,17 +266,33 @@ impl JournalStore for SimulatedStore {
     }
 
     fn delete_segments<'a>(&'a self, _: &'a str, names: &'a [String]) -> StoreFuture<'a, ()> {
-        // One request for each, as most stores do it: a run may be killed in between.
         Box::pin(async move {
-            for name in names {
-                self.request(move |inner| {
-                    inner.note("deletes segment", name);
-                    inner.storage.segments.remove(name);
-                    Ok(())
-                })
-                .await?;
+            // As over S3: the first segments, then all others in one request. A run may be killed in between.
+            let (first, later): (Vec<_>, Vec<_>) = names.iter().partition(|name| name.ends_with("/00000001"));
+            for batch in [first, later] {
+                if !batch.is_empty() {
+                    self.request(|inner| delete_batch(inner, &batch)).await?;
+                }
             }
             Ok(())
         })
     }
+}
+
+/// Deletes the objects of one request, in any order. If the request fails, some of them stay.
+fn delete_batch(inner: &mut Inner, names: &[&String]) -> Result<(), StoreError> {
+    let errors = inner.faults.errors;
+    let is_broken = inner.random.once_in(errors);
+    for name in names {
+        if is_broken && inner.random.below(2) == 0 {
+            continue;
+        }
+        inner.note("deletes segment", name);
+        inner.storage.segments.remove(*name);
+    }
+    if !is_broken {
+        return Ok(());
+    }
+    let reason = "some objects stay".to_owned();
+    Err(StoreError::Service { service: location(), action: "delete segments".to_owned(), reason })
 }

@@ -6,20 +6,24 @@ mod tag;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
-use objects::{Bucket, Encryption, Outcome, Overwrite, md5};
+use crate::stores::digests::md5;
+use crate::stores::xml_bucket::{Bucket, Encryption, Outcome, Overwrite};
+use objects::Cos;
 use tag::Tags;
 
 pub(crate) const TYPE: BackendType = BackendType { name: "cos", schema: settings::schema, open };
 
 /// States in a bucket. The service can refuse to replace an object, but has no conditions on its version.
 struct CosStore {
-    bucket: Bucket,
+    bucket: Bucket<Cos>,
     tags: Tags,
     prefix: String,
     key: String,
@@ -44,10 +48,10 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
             bucket: name.clone(),
         },
         bucket: Bucket {
-            credentials,
+            service: Cos(credentials),
             base: addresses.bucket,
             name,
-            acl: acl.to_owned(),
+            acl: Some(acl.to_owned()),
             encryption: if settings.flag("encrypt") { Encryption::Aes256 } else { Encryption::OfBucket },
         },
         prefix: settings.required("prefix").trim_matches('/').to_owned(),
@@ -97,7 +101,7 @@ impl CosStore {
             }
         }
         let overwrite = if write.expected == Expected::Absent { Overwrite::Forbidden } else { Overwrite::Allowed };
-        match self.bucket.put_shared(&self.object(workspace), write.bytes, overwrite).await? {
+        match self.bucket.put(&self.object(workspace), write.bytes, overwrite).await? {
             Outcome::Done => Ok(written),
             Outcome::Refused => match self.fetch(workspace).await? {
                 // The answer to an earlier attempt was lost: the object is this run's own.
@@ -123,7 +127,7 @@ impl CosStore {
 
     async fn create_lock(&self, file: &str, info: &LockInfo) -> Result<HeldLock, StoreError> {
         let info = LockInfo { path: file.to_owned(), ..info.clone() };
-        let body = serde_json::to_vec(&info).unwrap_or_default();
+        let body = Bytes::from(serde_json::to_vec(&info).unwrap_or_default());
         let held = || HeldLock { id: md5(&body), info: info.clone() };
         if self.bucket.put(file, &body, Overwrite::Forbidden).await? == Outcome::Done {
             return Ok(held());

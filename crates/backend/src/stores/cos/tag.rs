@@ -8,8 +8,8 @@ use std::time::Duration;
 use groma_cloud::tencent::{TencentCredentials, TencentRequest};
 use serde_json::{Value as Json, json};
 
-use super::objects::md5;
 use crate::error::StoreError;
+use crate::stores::digests::md5;
 use crate::stores::token_errors::token_error;
 
 const KEY: &str = "tencentcloud-terraform-lock";

@@ -129,9 +129,16 @@ impl OciStore {
             return Err(StoreError::lock_loss(location(), Some(&holder)));
         }
         let body = serde_json::to_vec(&held.info).unwrap_or_default();
-        match self.bucket.put(&name, &body, Condition::Matches(&found.etag)).await? {
-            Outcome::Done(_) => Ok(held),
-            Outcome::Refused | Outcome::Missing => Err(StoreError::lock_loss(location(), None)),
+        if let Outcome::Done(_) = self.bucket.put(&name, &body, Condition::Matches(&found.etag)).await? {
+            return Ok(held);
+        }
+        match self.bucket.get(&name).await? {
+            // The answer to an earlier attempt of the request was lost.
+            Some(found) if found.bytes == body => Ok(held),
+            found => {
+                let holder = found.and_then(|found| serde_json::from_slice::<LockInfo>(&found.bytes).ok());
+                Err(StoreError::lock_loss(location(), holder.as_ref()))
+            }
         }
     }
 

@@ -17,16 +17,18 @@ use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
 };
 use crate::stores::digests::{Digest, DigestNames, DigestedState, Object, md5, read_checked};
-use objects::{Bucket, Encryption, Outcome, Overwrite};
+use crate::stores::lock_table::{LockTable, PutLock};
+use crate::stores::xml_bucket::{Bucket, Encryption, Outcome, Overwrite};
+use objects::Oss;
 use settings::{Instance, Names};
-use table::{PutLock, Table};
+use table::{Table, TablestoreRows};
 
 pub(crate) const TYPE: BackendType = BackendType { name: "oss", schema: settings::schema, open };
 
 /// States in a bucket. The service can refuse to replace an object, but has no conditions on its version. In a bucket with
 /// versions it does not even refuse that, so the store keeps no journals.
 struct OssStore {
-    bucket: Bucket,
+    bucket: Bucket<Oss>,
     table: Option<Table>,
     names: Names,
     /// The states whose locks this process holds, by their keys in the table.
@@ -39,16 +41,17 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
     let table = settings.text("tablestore_table").filter(|name| !name.is_empty());
     let instance = table.map(|_| Instance::new(settings)).transpose()?;
     let credentials = settings::credentials(settings, host)?;
+    let rows = table.zip(instance).map(|(name, instance)| TablestoreRows {
+        credentials: credentials.clone(),
+        endpoint: instance.endpoint,
+        instance: instance.name,
+        name: name.to_owned(),
+    });
     Ok(Arc::new(OssStore {
-        table: table.zip(instance).map(|(name, instance)| Table {
-            credentials: credentials.clone(),
-            endpoint: instance.endpoint,
-            instance: instance.name,
-            name: name.to_owned(),
-        }),
+        table: rows.map(LockTable),
         bucket: Bucket {
             base: settings::bucket_url(settings, &credentials)?,
-            credentials,
+            service: Oss(credentials),
             name: settings.required("bucket").to_owned(),
             acl,
             encryption: if settings.flag("encrypt") { Encryption::Aes256 } else { Encryption::OfBucket },
@@ -87,7 +90,7 @@ impl DigestedState for Digested<'_> {
         DigestNames {
             service: "OSS",
             location: self.store.bucket.location(self.key),
-            table: self.table.name.clone(),
+            table: self.table.name().to_owned(),
             item: format!("{}-md5", self.store.path(self.key)),
         }
     }
@@ -190,8 +193,8 @@ impl OssStore {
             }
             PutLock::Held(holder) => {
                 let reason = match &holder {
-                    Some(holder) => format!("the state is locked by {} (the row of the table exists)", holder.who),
-                    None => "the state is locked, but the row of the table has no valid info".to_owned(),
+                    Some(holder) => format!("the state is locked by {} (its row in the lock table exists)", holder.who),
+                    None => "the state is locked, but its row in the lock table has no readable info".to_owned(),
                 };
                 Err(StoreError::Locked { holder: holder.map(Box::new), reason })
             }

@@ -69,10 +69,10 @@ impl Names {
     pub fn new(settings: &Settings) -> Result<Self, StoreError> {
         let (prefix, key) = (settings.required("prefix"), settings.required("key"));
         if prefix.starts_with('/') || prefix.starts_with("./") {
-            return Err(invalid("prefix", format!("{prefix:?} begins with \"/\" or \"./\"; leave that out")));
+            return Err(invalid("prefix", format!("{prefix:?} must not begin with \"/\" or \"./\"")));
         }
         if key.starts_with('/') || key.ends_with('/') {
-            return Err(invalid("key", format!("{key:?} begins or ends with \"/\"; leave that out")));
+            return Err(invalid("key", format!("{key:?} must not begin or end with \"/\"")));
         }
         Ok(Self { prefix: prefix.trim_matches('/').to_owned(), key: key.to_owned() })
     }
@@ -97,13 +97,13 @@ pub(super) fn bucket_url(settings: &Settings, credentials: &AlibabaCredentials) 
         (None, None) => {
             return Err(invalid(
                 "region",
-                "it is not set; set region, ALICLOUD_REGION, the region of the profile, or endpoint".to_owned(),
+                "it is not set; set region, ALICLOUD_REGION, region_id in the profile, or endpoint".to_owned(),
             ));
         }
     };
     let (scheme, host) = with_scheme(&endpoint);
     let bucket = settings.required("bucket");
-    // A bucket is a part of the name of the host, unless that has no name.
+    // The bucket is part of the host name, unless the host is an IP address.
     let address = host.rsplit_once(':').map_or(host, |(address, _)| address);
     Ok(match address.parse::<IpAddr>() {
         Ok(_) => format!("{scheme}://{host}/{bucket}"),
@@ -160,7 +160,7 @@ pub(super) fn credentials(settings: &Settings, host: &Host) -> Result<AlibabaCre
 }
 
 fn role(settings: &Settings) -> Result<Option<AlibabaRole>, StoreError> {
-    // The flat arguments come first: the block is their older form.
+    // The flat arguments take precedence: the block is their deprecated form.
     let role = match (settings.text("assume_role_role_arn"), settings.object("assume_role")) {
         (Some(arn), _) => AlibabaRole {
             arn: arn.to_owned(),

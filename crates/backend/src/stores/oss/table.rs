@@ -1,39 +1,30 @@
-//! The table of Tablestore with locks and digests.
+//! Requests to a Tablestore table.
+
+use std::time::Duration;
 
 use groma_cloud::alibaba::AlibabaCredentials;
 use prost::Message;
 
 use super::plain_buffer::{Row, RowUse, encoded_value};
 use crate::error::StoreError;
-use crate::lock_info::LockInfo;
-use crate::stores::digests::Digest;
+use crate::stores::lock_table::{Columns, KEY, LockTable, RowCondition, RowOutcome, Rows};
 use crate::stores::token_errors::token_error;
 
-/// The column of the primary key.
-const KEY: &str = "LockID";
+/// The attempts of a request that meets another one at the same row, or a table that is busy.
+const ATTEMPTS: u32 = 6;
+const PAUSE: Duration = Duration::from_millis(50);
 
-/// The column of locks.
-const INFO: &str = "Info";
+/// The locks and digests in Tablestore.
+pub(super) type Table = LockTable<TablestoreRows>;
 
-/// A table with the primary key `LockID`.
-pub(super) struct Table {
+/// The rows of one table.
+pub(super) struct TablestoreRows {
     pub credentials: AlibabaCredentials,
     /// The URL of the instance.
     pub endpoint: String,
     pub instance: String,
     pub name: String,
 }
-
-/// The result of an attempt to put a lock.
-#[derive(Debug)]
-pub(super) enum PutLock {
-    Done,
-    /// Another row is there, with this info if it can be read.
-    Held(Option<LockInfo>),
-}
-
-/// The condition of a write does not hold.
-struct Refused;
 
 #[derive(Clone, PartialEq, Message)]
 struct PutRow {
@@ -42,7 +33,7 @@ struct PutRow {
     #[prost(bytes = "vec", required, tag = "2")]
     row: Vec<u8>,
     #[prost(message, required, tag = "3")]
-    condition: RowCondition,
+    condition: Condition,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -52,7 +43,7 @@ struct DeleteRow {
     #[prost(bytes = "vec", required, tag = "2")]
     key: Vec<u8>,
     #[prost(message, required, tag = "3")]
-    condition: RowCondition,
+    condition: Condition,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -72,7 +63,7 @@ struct FoundRow {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct RowCondition {
+struct Condition {
     #[prost(int32, required, tag = "1")]
     existence: i32,
     #[prost(bytes = "vec", optional, tag = "2")]
@@ -109,56 +100,61 @@ struct Failure {
     message: Option<String>,
 }
 
-impl RowCondition {
-    /// The write replaces any row.
-    fn none() -> Self {
+impl Condition {
+    fn new(condition: RowCondition<'_>) -> Self {
         // RowExistenceExpectation of the protocol: 0 ignores the row, 1 expects it, 2 expects that it is missing.
-        Self { existence: 0, column: None }
-    }
-
-    fn absent() -> Self {
-        Self { existence: 2, column: None }
-    }
-
-    /// The row exists, and its column has this value.
-    fn of_column(name: &str, value: &str) -> Self {
-        // A row without the column must not pass: nothing is known about its holder.
-        let equal = ColumnFilter {
-            comparator: 1,
-            name: name.to_owned(),
-            value: encoded_value(value),
-            filter_if_missing: true,
-            latest_version_only: true,
-        };
-        let filter = Filter { kind: 1, filter: equal.encode_to_vec() };
-        Self { existence: 1, column: Some(filter.encode_to_vec()) }
+        match condition {
+            RowCondition::None => Self { existence: 0, column: None },
+            RowCondition::Absent => Self { existence: 2, column: None },
+            RowCondition::Column(name, value) => {
+                // A row without the column must not pass: nothing is known about its holder.
+                let equal = ColumnFilter {
+                    comparator: 1,
+                    name: name.to_owned(),
+                    value: encoded_value(value),
+                    filter_if_missing: true,
+                    latest_version_only: true,
+                };
+                let filter = Filter { kind: 1, filter: equal.encode_to_vec() };
+                Self { existence: 1, column: Some(filter.encode_to_vec()) }
+            }
+        }
     }
 }
 
-impl Table {
-    fn row(key: &str, columns: &[(&str, &str)]) -> Row {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Row { key: vec![owned(&(KEY, key))], columns: columns.iter().map(owned).collect() }
-    }
+/// Whether the service did nothing, and may do it a moment later.
+fn is_transient(code: &str) -> bool {
+    // Two requests have met at the same row, the table is being loaded, or it has reached its limit of requests.
+    matches!(code, "OTSRowOperationConflict" | "OTSTableNotReady" | "OTSNotEnoughCapacityUnit")
+}
 
-    async fn call(
-        &self,
-        operation: &str,
-        action: &str,
-        request: &impl Message,
-    ) -> Result<Result<Vec<u8>, Refused>, StoreError> {
+fn row(key: &str, columns: &[(&str, &str)]) -> Row {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    Row { key: vec![owned(&(KEY, key))], columns: columns.iter().map(owned).collect() }
+}
+
+impl TablestoreRows {
+    /// Sends a request; `None` if its condition does not hold.
+    async fn call(&self, operation: &str, action: &str, request: &impl Message) -> Result<Option<Vec<u8>>, StoreError> {
         let failed = |problem| token_error("Tablestore", &problem);
         let body = request.encode_to_vec();
-        let request = self.credentials.tablestore_request(&self.endpoint, &self.instance, operation, body);
-        let response = self.credentials.api().send(&request.await.map_err(failed)?).await.map_err(failed)?;
-        if response.status.is_success() {
-            return Ok(Ok(response.body));
-        }
-        // A proxy may answer without a protocol buffer; then the status has to suffice.
-        let failure = Failure::decode(&*response.body).unwrap_or_default();
-        match failure.code.as_deref().unwrap_or_default() {
-            "OTSConditionCheckFail" => Ok(Err(Refused)),
-            code => Err(self.failed(operation, action, response.status.as_u16(), code, &failure)),
+        let mut attempt = 1;
+        loop {
+            // Signed again for each attempt, because the service refuses old signatures.
+            let request = self.credentials.tablestore_request(&self.endpoint, &self.instance, operation, body.clone());
+            let response = self.credentials.api().send(&request.await.map_err(failed)?).await.map_err(failed)?;
+            if response.status.is_success() {
+                return Ok(Some(response.body));
+            }
+            // A proxy may answer without a protocol buffer; then the status has to suffice.
+            let failure = Failure::decode(&*response.body).unwrap_or_default();
+            match failure.code.as_deref().unwrap_or_default() {
+                "OTSConditionCheckFail" => return Ok(None),
+                code if is_transient(code) && attempt < ATTEMPTS => {}
+                code => return Err(self.failed(operation, action, response.status.as_u16(), code, &failure)),
+            }
+            tokio::time::sleep(PAUSE * 2_u32.pow(attempt - 1)).await;
+            attempt += 1;
         }
     }
 
@@ -171,14 +167,14 @@ impl Table {
                 what: table,
                 advice: format!(
                     "Check tablestore_endpoint and tablestore_table, or create the table {:?} with the primary key \"LockID\" of type \
-                     String, one version and no expiry.",
+                     String, one version per column (max versions 1) and no expiry (time to live -1).",
                     self.name
                 ),
             },
             "OTSInvalidPK" | "OTSParameterInvalid" => StoreError::InvalidData {
                 location: table,
                 reason,
-                advice: "A table for locks has one primary key column, \"LockID\" of type String.".to_owned(),
+                advice: "A lock table has exactly one primary key column, \"LockID\" of type String.".to_owned(),
             },
             "OTSNoPermissionAccess" => StoreError::AccessDenied {
                 resource: table,
@@ -198,126 +194,55 @@ impl Table {
         }
     }
 
-    async fn get(&self, key: &str, action: &str) -> Result<Option<Row>, StoreError> {
-        let key = Self::row(key, &[]).encoded(RowUse::Data);
-        let request = GetRow { table: self.name.clone(), key, versions: Some(1) };
-        // Reads have no condition.
-        let body = self.call("GetRow", action, &request).await?.unwrap_or_default();
-        let unexpected = || StoreError::InvalidData {
+    fn unexpected_row(&self) -> StoreError {
+        StoreError::InvalidData {
             location: format!("the table {:?} of the Tablestore instance {:?}", self.name, self.instance),
-            reason: "the row has a form that no lock and no digest has".to_owned(),
-            advice: "Check tablestore_table: it must name a table for locks.".to_owned(),
-        };
-        let found = FoundRow::decode(&*body).map_err(|_| unexpected())?;
+            reason: "a row is neither a lock nor a digest".to_owned(),
+            advice: "Set tablestore_table to a table that has only locks and digests of states.".to_owned(),
+        }
+    }
+}
+
+fn outcome(answer: Option<Vec<u8>>) -> RowOutcome {
+    answer.map_or(RowOutcome::Refused, |_| RowOutcome::Done)
+}
+
+impl Rows for TablestoreRows {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn get(&self, key: &str, action: &'static str) -> Result<Option<Columns>, StoreError> {
+        let key = row(key, &[]).encoded(RowUse::Data);
+        let request = GetRow { table: self.name.clone(), key, versions: Some(1) };
+        let body = self.call("GetRow", action, &request).await?.unwrap_or_default();
+        let found = FoundRow::decode(&*body).map_err(|_| self.unexpected_row())?;
         // The service answers with an empty row if none has the key.
-        let row = found.row.filter(|row| !row.is_empty());
-        row.map(|row| Row::decode(&row).ok_or_else(unexpected)).transpose()
+        let Some(bytes) = found.row.filter(|row| !row.is_empty()) else { return Ok(None) };
+        let row = Row::decode(&bytes).ok_or_else(|| self.unexpected_row())?;
+        Ok(Some(row.columns.into_iter().collect()))
     }
 
     async fn put(
         &self,
         key: &str,
         columns: &[(&str, &str)],
-        condition: RowCondition,
-        action: &str,
-    ) -> Result<Result<(), Refused>, StoreError> {
-        let row = Self::row(key, columns).encoded(RowUse::Data);
-        let request = PutRow { table: self.name.clone(), row, condition };
-        Ok(self.call("PutRow", action, &request).await?.map(|_| ()))
+        condition: RowCondition<'_>,
+        action: &'static str,
+    ) -> Result<RowOutcome, StoreError> {
+        let row = row(key, columns).encoded(RowUse::Data);
+        let request = PutRow { table: self.name.clone(), row, condition: Condition::new(condition) };
+        Ok(outcome(self.call("PutRow", action, &request).await?))
     }
 
     async fn delete(
         &self,
         key: &str,
-        condition: RowCondition,
-        action: &str,
-    ) -> Result<Result<(), Refused>, StoreError> {
-        let key = Self::row(key, &[]).encoded(RowUse::Deletion);
-        let request = DeleteRow { table: self.name.clone(), key, condition };
-        Ok(self.call("DeleteRow", action, &request).await?.map(|_| ()))
+        condition: RowCondition<'_>,
+        action: &'static str,
+    ) -> Result<RowOutcome, StoreError> {
+        let key = row(key, &[]).encoded(RowUse::Deletion);
+        let request = DeleteRow { table: self.name.clone(), key, condition: Condition::new(condition) };
+        Ok(outcome(self.call("DeleteRow", action, &request).await?))
     }
-
-    /// Returns the stored info of the lock with this key; `None` without a lock.
-    pub async fn lock(&self, key: &str) -> Result<Option<String>, StoreError> {
-        let found = self.get(key, "read the lock").await?;
-        Ok(found.map(|row| row.column(INFO).unwrap_or_default().to_owned()))
-    }
-
-    /// Puts a lock if the table has no row of this key.
-    pub async fn put_lock(&self, key: &str, info: &LockInfo) -> Result<PutLock, StoreError> {
-        let text = serde_json::to_string(info).unwrap_or_default();
-        // The holder may release the lock between the two requests; then it is free for another attempt.
-        const ATTEMPTS: u32 = 3;
-        for _ in 0..ATTEMPTS {
-            if self.put(key, &[(INFO, &text)], RowCondition::absent(), "write the lock").await?.is_ok() {
-                return Ok(PutLock::Done);
-            }
-            let Some(found) = self.lock(key).await? else { continue };
-            let holder: Option<LockInfo> = serde_json::from_str(&found).ok();
-            // The answer to an earlier attempt was lost: the lock is this run's own.
-            if holder.as_ref().is_some_and(|holder| holder.id == info.id) {
-                return Ok(PutLock::Done);
-            }
-            return Ok(PutLock::Held(holder));
-        }
-        Ok(PutLock::Held(None))
-    }
-
-    /// Replaces the lock if it still has the info `stored`.
-    pub async fn replace_lock(&self, key: &str, stored: &str, info: &LockInfo) -> Result<(), StoreError> {
-        let text = serde_json::to_string(info).unwrap_or_default();
-        match self.put(key, &[(INFO, &text)], RowCondition::of_column(INFO, stored), "write the lock").await? {
-            Ok(()) => Ok(()),
-            Err(Refused) => Err(StoreError::lock_loss(key.to_owned(), None)),
-        }
-    }
-
-    /// Deletes the lock if it still has this info.
-    pub async fn delete_lock(&self, key: &str, info: &str) -> Result<(), StoreError> {
-        if self.delete(key, RowCondition::of_column(INFO, info), "delete the lock").await?.is_ok() {
-            return Ok(());
-        }
-        match self.lock(key).await? {
-            // The answer to an earlier attempt was lost.
-            None => Ok(()),
-            Some(_) => Err(StoreError::LockLost {
-                location: key.to_owned(),
-                reason: "another run has replaced the lock in the meantime".to_owned(),
-            }),
-        }
-    }
-
-    /// Returns the digest of the state whose lock has this key.
-    pub async fn digest(&self, key: &str) -> Result<Option<Digest>, StoreError> {
-        let Some(row) = self.get(&digest_key(key), "read the digest of the state").await? else { return Ok(None) };
-        let text = |name: &str| row.column(name).filter(|text| !text.is_empty()).map(str::to_owned);
-        Ok(text("Digest").map(|md5| Digest { md5, written: text("Written") }))
-    }
-
-    /// Records the digest of a state.
-    pub async fn put_digest(&self, key: &str, digest: &Digest) -> Result<(), StoreError> {
-        // Without a condition, nothing is refused.
-        self.write_digest(key, digest, RowCondition::none()).await
-    }
-
-    /// Replaces a digest, unless another run has written one in the meantime.
-    pub async fn replace_digest(&self, key: &str, old: &Digest, new: &Digest) -> Result<(), StoreError> {
-        self.write_digest(key, new, RowCondition::of_column("Digest", &old.md5)).await
-    }
-
-    async fn write_digest(&self, key: &str, digest: &Digest, condition: RowCondition) -> Result<(), StoreError> {
-        let mut columns = vec![("Digest", digest.md5.as_str())];
-        columns.extend(digest.written.as_deref().map(|written| ("Written", written)));
-        // A refusal means that another run has recorded a digest since, which is the newer one.
-        self.put(&digest_key(key), &columns, condition, "write the digest of the state").await.map(|_| ())
-    }
-
-    /// Deletes the digest of a state.
-    pub async fn delete_digest(&self, key: &str) -> Result<(), StoreError> {
-        self.delete(&digest_key(key), RowCondition::none(), "delete the digest of the state").await.map(|_| ())
-    }
-}
-
-fn digest_key(key: &str) -> String {
-    format!("{key}-md5")
 }

@@ -4,7 +4,7 @@ use super::S3Store;
 use super::lock::Target;
 use super::table::Table;
 use crate::error::StoreError;
-use crate::store::{Snapshot, Version};
+use crate::store::{NotedState, Snapshot, Version};
 use crate::stores::digests::{Digest, DigestNames, DigestedState, Object, read_checked};
 
 /// A state with its digest.
@@ -42,23 +42,24 @@ impl DigestedState for Digested<'_> {
         DigestNames {
             service: "S3",
             location: self.store.objects.location(self.key),
-            table: self.table.name.clone(),
+            table: self.table.name().to_owned(),
             item: format!("{}-md5", self.path()),
         }
     }
 }
 
 impl S3Store {
-    /// Reads a state and checks it against its digest.
-    pub(super) async fn fetch(&self, workspace: &str) -> Result<Option<Snapshot>, StoreError> {
+    /// Reads a state with its note about journals, and checks it against its digest.
+    pub(super) async fn fetch(&self, workspace: &str) -> Result<Option<NotedState>, StoreError> {
         self.check_account().await?;
         let key = self.key(workspace);
         let found = match &self.locks.table {
             Some(table) => read_checked(&Digested { store: self, table, key: &key }).await?,
             None => self.objects.get(&key).await?,
         };
-        self.marks.read(&key, found.as_ref());
-        Ok(found.map(|object| Snapshot { bytes: object.bytes, version: Version(object.version) }))
+        let journals = self.notes.read(&key, found.as_ref());
+        let snapshot = |object: Object| Snapshot { bytes: object.bytes, version: Version(object.version) };
+        Ok(found.map(|object| NotedState { snapshot: snapshot(object), journals }))
     }
 
     /// Records the digest of a state that was written.

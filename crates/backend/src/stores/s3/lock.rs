@@ -1,9 +1,10 @@
 //! Locks: an object that only one run can create, an item of a table, or both.
 
 use super::objects::{Condition, Objects, Outcome};
-use super::table::{PutLock, Table};
+use super::table::Table;
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
+use crate::stores::lock_table::PutLock;
 
 /// The locks that the configuration asks for.
 pub(super) struct Locks {
@@ -147,9 +148,16 @@ async fn exchange_file(
         return Err(StoreError::lock_loss(location, Some(&holder)));
     }
     let body = serde_json::to_vec(info).unwrap_or_default();
-    match target.objects.put(&file, &body, tags, Condition::Matches(&found.version)).await? {
-        Outcome::Done(etag) => Ok(etag),
-        Outcome::Refused => Err(StoreError::lock_loss(location, None)),
+    if let Outcome::Done(etag) = target.objects.put(&file, &body, tags, Condition::Matches(&found.version)).await? {
+        return Ok(etag);
+    }
+    match target.objects.get(&file).await? {
+        // The answer to an earlier attempt of the request was lost.
+        Some(found) if found.bytes == body => Ok(found.version),
+        found => {
+            let holder = found.and_then(|found| serde_json::from_slice::<LockInfo>(&found.bytes).ok());
+            Err(StoreError::lock_loss(location, holder.as_ref()))
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 mod digest;
 mod errors;
+mod journal_note;
 mod lock;
-mod mark;
 mod objects;
 mod schema;
 mod settings;
@@ -25,12 +25,13 @@ use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, SharingStore, Snapshot, StateStore,
     StoreFuture, Version, Write,
 };
+use crate::stores::lock_table::LockTable;
 use errors::Subject;
+use journal_note::JournalNotes;
 use lock::{LockFile, Locks, Target};
-use mark::Marks;
 use objects::{Condition, Objects, Outcome};
 use settings::{Accounts, ObjectSettings};
-use table::Table;
+use table::DynamoRows;
 
 pub(crate) const TYPE: BackendType = BackendType { name: "s3", schema: schema::schema, open };
 
@@ -42,7 +43,7 @@ struct S3Store {
     objects: Arc<Objects>,
     locks: Locks,
     state_tags: Vec<(String, String)>,
-    marks: Marks,
+    notes: JournalNotes,
     accounts: Accounts,
     checked_account: OnceCell<()>,
     /// The locks of this process, by the keys of their states.
@@ -60,13 +61,16 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
     let renamed = settings::renamed_endpoint_variables(settings);
     let host = Host { environment: host.environment.with_missing(renamed), ..host.clone() };
     let client = settings::client(settings, &host)?;
-    let table = settings.text("dynamodb_table").map(|name| Table { client: client.clone(), name: name.to_owned() });
+    let table = settings.text("dynamodb_table").map(|name| {
+        let rows = DynamoRows { client: client.clone(), name: name.to_owned() };
+        LockTable(rows)
+    });
     let file = if settings.flag("use_lockfile") { LockFile::On } else { LockFile::Off };
     Ok(Arc::new(S3Store {
         objects: Arc::new(Objects { client, settings: ObjectSettings::new(settings)? }),
         locks: Locks { file, table, tags: settings.map("lock_tags") },
         state_tags: settings.map("state_tags"),
-        marks: Marks::default(),
+        notes: JournalNotes::default(),
         accounts: Accounts::new(settings)?,
         checked_account: OnceCell::new(),
         locked: Mutex::default(),
@@ -162,7 +166,7 @@ impl S3Store {
         self.check_account().await?;
         let key = self.key(workspace);
         let current = match &write.expected {
-            Expected::Version(Version(etag)) => self.marks.current(&key, etag),
+            Expected::Version(Version(etag)) => self.notes.current(&key, etag),
             Expected::Any | Expected::Absent => String::new(),
         };
         let condition = match &write.expected {
@@ -171,7 +175,7 @@ impl S3Store {
             Expected::Version(_) => Condition::Matches(&current),
         };
         let note = match write.journals {
-            JournalsAfter::Closed => self.marks.closing(&key),
+            JournalsAfter::Closed => self.notes.closing(&key),
             JournalsAfter::Open => None,
         };
         let put = self.objects.put_shared(&key, write.bytes, &self.state_tags, note.as_deref(), condition);
@@ -191,7 +195,7 @@ impl S3Store {
             }
         };
         // Before the digest, whose failure does not undo the write of the object.
-        self.marks.written(&key, &etag, note.as_deref());
+        self.notes.written(&key, &etag, note.as_deref());
         self.record_digest(&key, write.bytes).await?;
         Ok(Version(etag))
     }
@@ -261,7 +265,7 @@ impl StateStore for S3Store {
     }
 
     fn read<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
-        Box::pin(self.fetch(workspace))
+        Box::pin(async move { Ok(self.fetch(workspace).await?.map(|found| found.snapshot)) })
     }
 
     fn write<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {

@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use super::errors::Subject;
-use super::mark;
+use super::journal_note::HEADER;
 use super::settings::{Checksum, ObjectSettings, S3Encryption};
 use crate::error::StoreError;
 use crate::stores::digests::Object;
@@ -43,6 +43,8 @@ pub(super) enum Condition<'a> {
     Absent,
     /// The object has this ETag.
     Matches(&'a str),
+    /// The object that is copied has this ETag.
+    SourceMatches(&'a str),
 }
 
 /// The outcome of a conditional request.
@@ -68,11 +70,11 @@ impl Objects {
         format!("s3://{}/{key}", self.settings.bucket)
     }
 
-    pub fn request(&self, method: Method, operation: &'static str, key: &str) -> AwsRequest {
+    fn request(&self, method: Method, operation: &'static str, key: &str) -> AwsRequest {
         AwsRequest::s3(method, operation, &self.settings.bucket, key, self.settings.style)
     }
 
-    pub fn failed(&self, key: &str, action: &'static str, problem: &RequestError) -> StoreError {
+    fn failed(&self, key: &str, action: &'static str, problem: &RequestError) -> StoreError {
         let location = self.location(key);
         Subject { service: "S3", location: &location, container: &self.settings.bucket, action }.error(problem)
     }
@@ -88,15 +90,20 @@ impl Objects {
         let date = |name: &str| OffsetDateTime::parse(response.header(name)?, &Rfc2822).ok();
         let modified = date("last-modified");
         let age = date("date").zip(modified).and_then(|(now, modified)| Duration::try_from(now - modified).ok());
-        let note = response.header(mark::HEADER).map(str::to_owned);
+        let note = response.header(HEADER).map(str::to_owned);
         Ok(Some(Object { version: etag(&response), age, modified, note, bytes: response.body }))
     }
 
     /// Returns the ETag of an object; `None` if it does not exist.
     pub async fn etag(&self, key: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.head(key).await?.map(|response| etag(&response)))
+    }
+
+    /// Returns the headers of an object; `None` if it does not exist.
+    async fn head(&self, key: &str) -> Result<Option<AwsResponse>, StoreError> {
         let request = self.with_customer_key(self.request(Method::HEAD, "HeadObject", key));
         match self.client.send(request).await {
-            Ok(response) => Ok(Some(etag(&response))),
+            Ok(response) => Ok(Some(response)),
             Err(problem) if is_missing(&problem) => Ok(None),
             Err(problem) => Err(self.failed(key, "read the object", &problem)),
         }
@@ -124,20 +131,53 @@ impl Objects {
     ) -> Result<Outcome, StoreError> {
         let mut request = self.with_headers(self.request(Method::PUT, "PutObject", key), bytes, tags);
         if let Some(note) = note {
-            request = request.with_header(mark::HEADER, note);
+            request = request.with_header(HEADER, note);
         }
-        match self.conditional(key, "write the object", request.with_body(bytes.clone()), condition).await? {
+        let written = self.conditional(key, "write the object", request.with_body(bytes.clone()), condition).await?;
+        match written.map(|response| etag(&response)) {
             // The next write needs the ETag, which some compatible services do not return.
-            Outcome::Done(etag) if etag.is_empty() => Ok(Outcome::Done(self.etag(key).await?.unwrap_or_default())),
-            outcome => Ok(outcome),
+            Some(etag) if etag.is_empty() => Ok(Outcome::Done(self.etag(key).await?.unwrap_or_default())),
+            Some(etag) => Ok(Outcome::Done(etag)),
+            None => Ok(Outcome::Refused),
         }
+    }
+
+    /// Replaces the metadata of an object that has this ETag, and leaves its content as it is. One of the values must
+    /// belong to the caller alone: it tells the copy of a request whose answer was lost from that of another run.
+    pub async fn replace_metadata(
+        &self,
+        key: &str,
+        etag: &str,
+        metadata: &[(&'static str, &str)],
+        tags: &[(String, String)],
+    ) -> Result<Outcome, StoreError> {
+        const ACTION: &str = "change the metadata of the object";
+        let source = format!("{}/{key}", self.settings.bucket);
+        // The header is a path: its slashes are not encoded.
+        let source = source.split('/').map(groma_cloud::api::url_encoded).collect::<Vec<_>>().join("/");
+        let request = self.with_metadata(self.request(Method::PUT, "CopyObject", key), tags);
+        let request = self
+            .with_source_key(request)
+            .with_header("x-amz-copy-source", source)
+            .with_header("x-amz-metadata-directive", "REPLACE")
+            .with_header("x-amz-tagging-directive", "REPLACE");
+        let request = metadata.iter().fold(request, |request, (name, value)| request.with_header(*name, *value));
+        // With the condition, the copy cannot bring back a state that another run has replaced.
+        if let Some(response) = self.conditional(key, ACTION, request, Condition::SourceMatches(etag)).await? {
+            return copied(&response, ACTION).map(Outcome::Done);
+        }
+        let found = self.head(key).await?;
+        let is_own = |found: &AwsResponse| metadata.iter().all(|(name, value)| found.header(name) == Some(*value));
+        // The ETag of an encrypted object changes with each copy, so a repetition after a lost answer is refused.
+        Ok(found.filter(is_own).map_or(Outcome::Refused, |found| Outcome::Done(self::etag(&found))))
     }
 
     /// Deletes an object if the condition holds. A missing one is not an error.
     pub async fn delete(&self, key: &str, condition: Condition<'_>) -> Result<Outcome, StoreError> {
         // Repeated by the caller: after a lost answer, the repetition finds no object, which is no refusal then.
         let request = self.request(Method::DELETE, "DeleteObject", key).with_attempts(1);
-        self.conditional(key, "delete the object", request, condition).await
+        let deleted = self.conditional(key, "delete the object", request, condition).await?;
+        Ok(deleted.map_or(Outcome::Refused, |_| Outcome::Done(String::new())))
     }
 
     /// Deletes objects, up to 1,000 in one request. Missing ones are no error.
@@ -179,29 +219,34 @@ impl Objects {
         Ok(())
     }
 
+    /// Sends a request under a condition; `None` if the condition does not hold.
     async fn conditional(
         &self,
         key: &str,
         action: &'static str,
         request: AwsRequest,
         condition: Condition<'_>,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Option<AwsResponse>, StoreError> {
         let sent = match condition {
             Condition::None => request.clone(),
             Condition::Absent => request.clone().with_header("if-none-match", "*"),
             Condition::Matches(etag) => request.clone().with_header("if-match", etag),
+            Condition::SourceMatches(etag) => request.clone().with_header("x-amz-copy-source-if-match", etag),
         };
         let mut races = 0;
         loop {
             let problem = match self.client.send(sent.clone()).await {
-                Ok(response) => return Ok(Outcome::Done(etag(&response))),
+                Ok(response) => return Ok(Some(response)),
                 Err(problem) => problem,
             };
             match problem.status() {
-                Some(412) => return Ok(Outcome::Refused),
+                Some(412) => return Ok(None),
                 // The object that should match is gone.
-                Some(404) if matches!(condition, Condition::Matches(_)) && is_missing(&problem) => {
-                    return Ok(Outcome::Refused);
+                Some(404)
+                    if matches!(condition, Condition::Matches(_) | Condition::SourceMatches(_))
+                        && is_missing(&problem) =>
+                {
+                    return Ok(None);
                 }
                 Some(409) if races < RACE_ATTEMPTS && !matches!(condition, Condition::None) => {
                     tokio::time::sleep(RACE_PAUSE * 2_u32.pow(races)).await;
@@ -222,20 +267,18 @@ impl Objects {
         action: &'static str,
         request: AwsRequest,
         condition: Condition<'_>,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Option<AwsResponse>, StoreError> {
         let found = self.etag(key).await?;
         let holds = match condition {
             Condition::None => true,
             Condition::Absent => found.is_none(),
-            Condition::Matches(etag) => found.as_deref() == Some(etag),
+            Condition::Matches(etag) | Condition::SourceMatches(etag) => found.as_deref() == Some(etag),
         };
         if !holds {
-            return Ok(Outcome::Refused);
+            return Ok(None);
         }
-        match self.client.send(request).await {
-            Ok(response) => Ok(Outcome::Done(etag(&response))),
-            Err(problem) => Err(self.failed(key, action, &problem)),
-        }
+        let sent = self.client.send(request).await;
+        sent.map(Some).map_err(|problem| self.failed(key, action, &problem))
     }
 
     /// Lists keys that begin with `prefix`, from the beginning or after a page.
@@ -271,7 +314,7 @@ impl Objects {
     }
 
     /// Adds the headers of a written object that do not depend on its content.
-    pub fn with_metadata(&self, request: AwsRequest, tags: &[(String, String)]) -> AwsRequest {
+    fn with_metadata(&self, request: AwsRequest, tags: &[(String, String)]) -> AwsRequest {
         let mut request = self.with_customer_key(request).with_header("content-type", "application/json");
         if let Some(acl) = &self.settings.acl {
             request = request.with_header("x-amz-acl", acl);
@@ -291,7 +334,7 @@ impl Objects {
     }
 
     /// Adds the key that S3 needs to copy from an object with a customer-provided key.
-    pub fn with_source_key(&self, request: AwsRequest) -> AwsRequest {
+    fn with_source_key(&self, request: AwsRequest) -> AwsRequest {
         match &self.settings.encryption {
             S3Encryption::Customer { key, digest } => request
                 .with_header("x-amz-copy-source-server-side-encryption-customer-algorithm", "AES256")
@@ -322,7 +365,19 @@ fn batch(keys: &[String]) -> String {
     )
 }
 
-pub(super) fn etag(response: &AwsResponse) -> String {
+/// Returns the ETag of a copy.
+fn copied(response: &AwsResponse, action: &str) -> Result<String, StoreError> {
+    let document = String::from_utf8_lossy(&response.body);
+    let copied = xml::text(&document, "ETag").or_else(|| Some(etag(response)).filter(|tag| !tag.is_empty()));
+    // The service may fail after it has begun to answer.
+    copied.ok_or_else(|| StoreError::Service {
+        service: "S3".to_owned(),
+        action: action.to_owned(),
+        reason: xml::text(&document, "Message").unwrap_or_else(|| "the answer is incomplete".to_owned()),
+    })
+}
+
+fn etag(response: &AwsResponse) -> String {
     response.header("etag").unwrap_or_default().to_owned()
 }
 

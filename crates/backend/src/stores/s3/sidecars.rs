@@ -1,9 +1,13 @@
 //! The objects that accompany a state: journals, and the sharing document. Shared runs hold the lock record together.
 
 use super::S3Store;
+use super::journal_note::split_first;
 use super::objects::{Condition, Outcome};
 use crate::error::StoreError;
-use crate::store::{Expected, SegmentCreated, SharingStore, Snapshot, StoreFuture, Version, Write, sharing_object};
+use crate::store::{
+    Expected, NotedState, NotedStateStore, SegmentCreated, SharingStore, Snapshot, StoreFuture, Version, Write,
+    sharing_object,
+};
 use crate::stores::object_store::{FOLDER, ObjectStore};
 
 impl ObjectStore for S3Store {
@@ -11,13 +15,13 @@ impl ObjectStore for S3Store {
         self.key(workspace)
     }
 
-    fn has_no_journals(&self, workspace: &str, version: &Version) -> Option<bool> {
-        Some(self.marks.is_closed(&self.key(workspace), version))
+    fn noted_states(&self) -> Option<&dyn NotedStateStore> {
+        Some(self)
     }
 
     async fn create_object(&self, workspace: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
         let run = name.rsplit('/').nth(1).unwrap_or_default();
-        // The note is removed first, so that a killed run leaves no note that denies its segment.
+        // The note is changed first, so that a killed run leaves no note that denies its segment.
         self.open_journal(&self.key(workspace), run).await?;
         match self.objects.put(name, bytes, &self.state_tags, Condition::Absent).await? {
             Outcome::Done(_) => Ok(SegmentCreated::Yes),
@@ -36,8 +40,7 @@ impl ObjectStore for S3Store {
             names.extend(page.keys);
             next = page.next;
             if next.is_none() {
-                let key = prefix.split_once(FOLDER).map_or(prefix, |(key, _)| key);
-                return Ok(self.marks.unmerged(key, prefix, names));
+                return Ok(self.notes.unmerged(state_key(prefix), prefix, names));
             }
         }
     }
@@ -47,7 +50,25 @@ impl ObjectStore for S3Store {
     }
 
     async fn delete_objects(&self, names: &[String]) -> Result<(), StoreError> {
-        self.objects.delete_all(names).await
+        let leftovers = names.first().map(|name| self.notes.leftovers(state_key(name))).unwrap_or_default();
+        let (first, later) = split_first(&[leftovers, names.to_vec()].concat());
+        self.objects.delete_all(&first).await?;
+        self.objects.delete_all(&later).await
+    }
+}
+
+/// Returns the key of the state that the object of a journal belongs to.
+fn state_key(object: &str) -> &str {
+    object.split_once(FOLDER).map_or(object, |(key, _)| key)
+}
+
+impl NotedStateStore for S3Store {
+    fn read_noted<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<NotedState>> {
+        Box::pin(self.fetch(workspace))
+    }
+
+    fn version<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Version>> {
+        Box::pin(async move { Ok(self.objects.etag(&self.key(workspace)).await?.map(Version)) })
     }
 }
 

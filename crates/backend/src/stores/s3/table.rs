@@ -1,40 +1,49 @@
-//! The DynamoDB table with locks and digests.
+//! Requests to a DynamoDB table.
 
 use groma_cloud::aws::{AwsClient, AwsRequest, AwsService, RequestError};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use super::errors::Subject;
 use crate::error::StoreError;
-use crate::lock_info::LockInfo;
-use crate::stores::digests::Digest;
+use crate::stores::lock_table::{Columns, KEY, LockTable, RowCondition, RowOutcome, Rows};
 
 const TARGET: &str = "DynamoDB_20120810";
 
-/// A table with the partition key `LockID`.
-pub(super) struct Table {
+/// The locks and digests in DynamoDB.
+pub(super) type Table = LockTable<DynamoRows>;
+
+/// The rows of one table.
+pub(super) struct DynamoRows {
     pub client: AwsClient,
     pub name: String,
 }
 
-/// The result of an attempt to put a lock.
-#[derive(Debug)]
-pub(super) enum PutLock {
-    Done,
-    /// Another item is there, with this info if it can be read.
-    Held(Option<LockInfo>),
+/// Adds the condition to a request. Placeholders keep column names from being taken for words of the expression language.
+fn with_condition(mut body: Json, condition: RowCondition<'_>) -> Json {
+    match condition {
+        RowCondition::None => {}
+        RowCondition::Absent => body["ConditionExpression"] = json!(format!("attribute_not_exists({KEY})")),
+        RowCondition::Column(name, value) => {
+            body["ConditionExpression"] = json!("#column = :value");
+            body["ExpressionAttributeNames"] = json!({ "#column": name });
+            body["ExpressionAttributeValues"] = json!({ ":value": { "S": value } });
+        }
+    }
+    body
 }
 
-impl Table {
+impl DynamoRows {
+    /// Sends a request; `None` if its condition does not hold.
     async fn call(
         &self,
         operation: &'static str,
         action: &'static str,
         body: &Json,
-    ) -> Result<Result<Json, Refused>, StoreError> {
+    ) -> Result<Option<Json>, StoreError> {
         let request = AwsRequest::json(AwsService::DYNAMODB, TARGET, operation, "1.0", body.to_string().into_bytes());
         match self.client.send(request).await {
-            Ok(response) => Ok(Ok(serde_json::from_slice(&response.body).unwrap_or_default())),
-            Err(problem) if problem.code() == Some("ConditionalCheckFailedException") => Ok(Err(Refused)),
+            Ok(response) => Ok(Some(serde_json::from_slice(&response.body).unwrap_or_default())),
+            Err(problem) if problem.code() == Some("ConditionalCheckFailedException") => Ok(None),
             Err(problem) => Err(self.failed(action, &problem)),
         }
     }
@@ -43,124 +52,45 @@ impl Table {
         let location = format!("dynamodb table {}", self.name);
         Subject { service: "DynamoDB", location: &location, container: &self.name, action }.error(problem)
     }
-
-    async fn item(&self, id: &str, action: &'static str) -> Result<Json, StoreError> {
-        // An eventually consistent read could miss a lock that another run has just put.
-        let body = json!({ "TableName": self.name, "Key": { "LockID": { "S": id } }, "ConsistentRead": true });
-        let answer = self.call("GetItem", action, &body).await?;
-        Ok(answer.map(|mut answer| answer["Item"].take()).unwrap_or_default())
-    }
-
-    /// Returns the stored info of the lock with this key; `None` without a lock.
-    pub async fn lock(&self, key: &str) -> Result<Option<String>, StoreError> {
-        let item = self.item(key, "read the lock").await?;
-        if item.is_null() {
-            return Ok(None);
-        }
-        Ok(Some(item["Info"]["S"].as_str().unwrap_or_default().to_owned()))
-    }
-
-    /// Puts a lock if the table has no item of this key.
-    pub async fn put_lock(&self, key: &str, info: &LockInfo) -> Result<PutLock, StoreError> {
-        let text = serde_json::to_string(info).unwrap_or_default();
-        let body = json!({
-            "TableName": self.name,
-            "Item": { "LockID": { "S": key }, "Info": { "S": text } },
-            "ConditionExpression": "attribute_not_exists(LockID)",
-        });
-        // The holder may release the lock between the two requests; then it is free for another attempt.
-        const ATTEMPTS: u32 = 3;
-        for _ in 0..ATTEMPTS {
-            if self.call("PutItem", "write the lock", &body).await?.is_ok() {
-                return Ok(PutLock::Done);
-            }
-            let Some(found) = self.lock(key).await? else { continue };
-            let holder: Option<LockInfo> = serde_json::from_str(&found).ok();
-            // The answer to an earlier attempt was lost: the lock is this run's own.
-            if holder.as_ref().is_some_and(|holder| holder.id == info.id) {
-                return Ok(PutLock::Done);
-            }
-            return Ok(PutLock::Held(holder));
-        }
-        Ok(PutLock::Held(None))
-    }
-
-    /// Replaces the lock if it still has the info `stored`.
-    pub async fn replace_lock(&self, key: &str, stored: &str, info: &LockInfo) -> Result<(), StoreError> {
-        let text = serde_json::to_string(info).unwrap_or_default();
-        let body = json!({
-            "TableName": self.name,
-            "Item": { "LockID": { "S": key }, "Info": { "S": text } },
-            "ConditionExpression": "Info = :stored",
-            "ExpressionAttributeValues": { ":stored": { "S": stored } },
-        });
-        match self.call("PutItem", "write the lock", &body).await? {
-            Ok(_) => Ok(()),
-            Err(Refused) => Err(StoreError::lock_loss(key.to_owned(), None)),
-        }
-    }
-
-    /// Deletes the lock if it still has this info.
-    pub async fn delete_lock(&self, key: &str, info: &str) -> Result<(), StoreError> {
-        // A missing item passes: the deletion is repeated after a lost answer.
-        let body = json!({
-            "TableName": self.name,
-            "Key": { "LockID": { "S": key } },
-            "ConditionExpression": "attribute_not_exists(LockID) OR Info = :info",
-            "ExpressionAttributeValues": { ":info": { "S": info } },
-        });
-        match self.call("DeleteItem", "delete the lock", &body).await? {
-            Ok(_) => Ok(()),
-            Err(Refused) => Err(StoreError::LockLost {
-                location: key.to_owned(),
-                reason: "another run has replaced the lock in the meantime".to_owned(),
-            }),
-        }
-    }
-
-    /// Returns the digest of the state whose lock has this key.
-    pub async fn digest(&self, key: &str) -> Result<Option<Digest>, StoreError> {
-        let item = self.item(&digest_key(key), "read the digest of the state").await?;
-        let text = |name: &str| item[name]["S"].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-        Ok(text("Digest").map(|md5| Digest { md5, written: text("Written") }))
-    }
-
-    /// Records the digest of a state.
-    pub async fn put_digest(&self, key: &str, digest: &Digest) -> Result<(), StoreError> {
-        let mut item = json!({ "LockID": { "S": digest_key(key) }, "Digest": { "S": digest.md5 } });
-        if let Some(written) = &digest.written {
-            item["Written"] = json!({ "S": written });
-        }
-        let body = json!({ "TableName": self.name, "Item": item });
-        self.call("PutItem", "write the digest of the state", &body).await.map(|_| ())
-    }
-
-    /// Replaces a digest, unless another run has written one in the meantime.
-    pub async fn replace_digest(&self, key: &str, old: &Digest, new: &Digest) -> Result<(), StoreError> {
-        let mut item = json!({ "LockID": { "S": digest_key(key) }, "Digest": { "S": new.md5 } });
-        if let Some(written) = &new.written {
-            item["Written"] = json!({ "S": written });
-        }
-        let body = json!({
-            "TableName": self.name,
-            "Item": item,
-            "ConditionExpression": "Digest = :old",
-            "ExpressionAttributeValues": { ":old": { "S": old.md5 } },
-        });
-        // A refusal means that another run has recorded a digest since, which is the newer one.
-        self.call("PutItem", "write the digest of the state", &body).await.map(|_| ())
-    }
-
-    /// Deletes the digest of a state.
-    pub async fn delete_digest(&self, key: &str) -> Result<(), StoreError> {
-        let body = json!({ "TableName": self.name, "Key": { "LockID": { "S": digest_key(key) } } });
-        self.call("DeleteItem", "delete the digest of the state", &body).await.map(|_| ())
-    }
 }
 
-/// The condition of a request does not hold.
-struct Refused;
+fn outcome(answer: Option<Json>) -> RowOutcome {
+    answer.map_or(RowOutcome::Refused, |_| RowOutcome::Done)
+}
 
-fn digest_key(key: &str) -> String {
-    format!("{key}-md5")
+impl Rows for DynamoRows {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn get(&self, key: &str, action: &'static str) -> Result<Option<Columns>, StoreError> {
+        let body = json!({ "TableName": self.name, "Key": { KEY: { "S": key } }, "ConsistentRead": true });
+        let mut answer = self.call("GetItem", action, &body).await?.unwrap_or_default();
+        let Json::Object(item) = answer["Item"].take() else { return Ok(None) };
+        let text = |(name, value): (String, Json)| Some((name, value["S"].as_str()?.to_owned()));
+        Ok(Some(item.into_iter().filter_map(text).collect()))
+    }
+
+    async fn put(
+        &self,
+        key: &str,
+        columns: &[(&str, &str)],
+        condition: RowCondition<'_>,
+        action: &'static str,
+    ) -> Result<RowOutcome, StoreError> {
+        let columns = [(KEY, key)].into_iter().chain(columns.iter().copied());
+        let item: Map<String, Json> = columns.map(|(name, value)| (name.to_owned(), json!({ "S": value }))).collect();
+        let body = with_condition(json!({ "TableName": self.name, "Item": item }), condition);
+        Ok(outcome(self.call("PutItem", action, &body).await?))
+    }
+
+    async fn delete(
+        &self,
+        key: &str,
+        condition: RowCondition<'_>,
+        action: &'static str,
+    ) -> Result<RowOutcome, StoreError> {
+        let body = with_condition(json!({ "TableName": self.name, "Key": { KEY: { "S": key } } }), condition);
+        Ok(outcome(self.call("DeleteItem", action, &body).await?))
+    }
 }

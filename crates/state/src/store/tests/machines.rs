@@ -23,6 +23,8 @@ struct Content {
     segments: BTreeMap<SegmentId, Vec<u8>>,
     created: usize,
     failure: Option<StateErrorKind>,
+    /// Whether all segments are deleted after they are listed.
+    vanishes: bool,
 }
 
 impl Shared {
@@ -59,7 +61,12 @@ impl StateObject for Object {
 
 impl SegmentStore for Shared {
     fn list(&self) -> Result<Vec<SegmentId>, StateError> {
-        Ok(self.0.lock().unwrap().segments.keys().cloned().collect())
+        let mut content = self.0.lock().unwrap();
+        let ids = content.segments.keys().cloned().collect();
+        if content.vanishes {
+            content.segments.clear();
+        }
+        Ok(ids)
     }
 
     fn read(&self, id: &SegmentId) -> Result<Option<Vec<u8>>, StateError> {
@@ -92,6 +99,10 @@ impl SegmentStore for Shared {
 
 /// Opens the state on the machine with this directory.
 fn open_on(directory: &Path, store: &Arc<Shared>) -> (RemoteState, Opened) {
+    try_open_on(directory, store).unwrap()
+}
+
+fn try_open_on(directory: &Path, store: &Arc<Shared>) -> Result<(RemoteState, Opened), StateError> {
     let day = Duration::from_secs(86400);
     let options = RemoteOptions {
         paths: paths(directory).with_backup(Backup::None),
@@ -101,7 +112,7 @@ fn open_on(directory: &Path, store: &Arc<Shared>) -> (RemoteState, Opened) {
         persist_intervals: Some(PersistIntervals { with_journal: day, without_journal: Duration::from_millis(1) }),
     };
     let bytes = store.0.lock().unwrap().bytes.clone();
-    RemoteState::open(Arc::new(Object(store.clone())), Some(bytes), options).unwrap()
+    RemoteState::open(Arc::new(Object(store.clone())), Some(bytes), options)
 }
 
 fn finish(journal: &Journal, text: &str, id: &str) {
@@ -178,6 +189,38 @@ fn complete_run_leaves_no_journal_and_a_quick_one_sends_none() {
     run.save(&mut state).unwrap();
     assert!(store.segments().is_empty());
     assert!(!machine.path().exists(), "nothing is left on the machine");
+}
+
+#[test]
+fn partly_deleted_journal_is_ignored_and_deleted_by_the_next_run() {
+    let (store, machine) = (Arc::<Shared>::default(), new_machine());
+    let (mut run, _) = open_on(machine.path(), &store);
+    let mut state = State::default();
+    run.begin_run(&mut state).unwrap();
+    state.insert(&address("a.a"), None, &provider(), object("a"));
+    run.save(&mut state).unwrap();
+    // The service has deleted some of the objects of one request.
+    for name in ["aa/1", "aa/3", "bb/2", "cc/1", "cc/2", "cc/5"] {
+        store.0.lock().unwrap().segments.insert(SegmentId::parse(name).unwrap(), b"part".to_vec());
+    }
+    let next = new_machine();
+    let (mut run, opened) = open_on(next.path(), &store);
+    let mut state = opened.state.unwrap();
+    assert_eq!((opened.in_flight.len(), objects(&state)), (0, vec!["a.a a".to_owned()]));
+    let journal = run.begin_run(&mut state).unwrap();
+    finish(&journal, "a.b", "b");
+    wait_durable(&journal).unwrap();
+    assert_eq!(store.segments(), ["1"], "only the segment of this run is left");
+}
+
+#[test]
+fn journal_that_is_deleted_while_it_is_read_asks_for_another_attempt() {
+    let (store, machine) = (Arc::<Shared>::default(), new_machine());
+    store.0.lock().unwrap().segments.insert(SegmentId::parse("aa/1").unwrap(), b"part".to_vec());
+    store.0.lock().unwrap().vanishes = true;
+    let refused = try_open_on(machine.path(), &store).err().unwrap();
+    assert_eq!(refused.kind, StateErrorKind::Changed, "{refused:?}");
+    assert!(try_open_on(machine.path(), &store).is_ok());
 }
 
 #[test]

@@ -134,6 +134,27 @@ fn failed_write_keeps_the_journal_and_the_next_run_recovers_it() {
 }
 
 #[test]
+fn run_after_a_failed_write_writes_at_its_end_only() {
+    let (directory, object_store) = (tempfile::tempdir().unwrap(), Arc::<Fake>::default());
+    let (mut store, _) = open_at(directory.path(), &object_store, Some(Duration::from_millis(1)));
+    let mut state = State::default();
+    state.insert(&address("a.old"), None, &provider(), object("old"));
+    store.save(&mut state).unwrap();
+    state.insert(&address("a.new"), None, &provider(), object("new"));
+    object_store.fail(StateErrorKind::Io);
+    assert_eq!(store.save(&mut state).unwrap_err().kind, StateErrorKind::Io);
+    object_store.0.lock().unwrap().failure = None;
+    // The interval has long passed when the run ends, but nobody knows on what a state could be based.
+    let journal = store.begin_run(&mut state).unwrap();
+    finish(&journal, "a.run", "run");
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(object_store.writes(), 1);
+    state.insert(&address("a.run"), None, &provider(), object("run"));
+    store.save(&mut state).unwrap();
+    assert_eq!(objects(&object_store.state()), ["a.new new", "a.old old", "a.run run"]);
+}
+
+#[test]
 fn conflict_during_the_run_ends_the_writes_and_is_reported_at_the_end() {
     let (directory, object_store) = (tempfile::tempdir().unwrap(), Arc::<Fake>::default());
     let (mut store, _) = open_at(directory.path(), &object_store, Some(Duration::from_millis(1)));

@@ -1,0 +1,221 @@
+//! The note in the metadata of a state whether it has journals, so that a plan need not list them.
+//!
+//! The write that ends a run notes that no journal is left. A later run changes the note before it writes its first segment,
+//! so that a killed run leaves no note that denies its journal. Terraform and OpenTofu remove the note with each write, and
+//! then the journals are listed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use super::S3Store;
+use super::objects::Outcome;
+use crate::error::StoreError;
+use crate::store::JournalsAfter;
+use crate::stores::digests::Object;
+
+/// The header of the note.
+pub(super) const HEADER: &str = "x-amz-meta-groma-journals";
+
+/// The header with the run that has opened the journals. It tells this run's copy of the object from that of another run.
+const RUN_HEADER: &str = "x-amz-meta-groma-run";
+
+const CLOSED: &str = "closed";
+const OPEN: &str = "open";
+
+/// The largest number of runs in a note. Each run adds its own until the journals are listed again, and S3 limits the metadata
+/// of an object to 2 KiB.
+const LONGEST: usize = 20;
+
+/// The segment that makes the rest of a journal readable.
+const FIRST: &str = "/00000001";
+
+/// The notes on the states of this process, by key.
+#[derive(Default)]
+pub(super) struct JournalNotes(Mutex<BTreeMap<String, JournalNote>>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct JournalNote {
+    /// The version of the object that has the note.
+    version: String,
+    /// Whether it says that no journal is open.
+    is_closed: bool,
+    /// Whether the note, or a listing after the state was read, says that there are no journals of earlier runs.
+    is_alone: bool,
+    /// The runs whose journals are part of the state, and perhaps not deleted yet.
+    merged: BTreeSet<String>,
+    /// The runs of this process, whose journals are merged by the write that ends them.
+    own: BTreeSet<String>,
+    /// The listed first segments of merged journals, which are deleted with the next journal.
+    leftovers: Vec<String>,
+    /// The version before this run changed the note, which the caller may still expect.
+    former: Option<String>,
+}
+
+impl JournalNotes {
+    fn with<T>(&self, key: &str, change: impl FnOnce(&mut JournalNote) -> T) -> T {
+        change(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key.to_owned()).or_default())
+    }
+
+    /// Takes over the note of a state that was read, and returns what it says.
+    pub fn read(&self, key: &str, found: Option<&Object>) -> JournalsAfter {
+        let text = found.and_then(|found| found.note.as_deref()).unwrap_or_default();
+        let mut words = text.split(' ');
+        let is_closed = words.next() == Some(CLOSED);
+        let version = found.map(|found| found.version.clone()).unwrap_or_default();
+        self.with(key, |note| {
+            // A state may be read again after its journals were listed; while it is the same, the listing holds.
+            note.is_alone = is_closed || (note.is_alone && note.version == version);
+            note.version = version;
+            note.is_closed = is_closed;
+            note.merged = words.map(str::to_owned).collect();
+            note.former = None;
+        });
+        if is_closed { JournalsAfter::Closed } else { JournalsAfter::Open }
+    }
+
+    /// Returns the stored version that the caller calls `expected`.
+    pub fn current(&self, key: &str, expected: &str) -> String {
+        self.with(key, |note| match note.former.as_deref() == Some(expected) {
+            true => note.version.clone(),
+            false => expected.to_owned(),
+        })
+    }
+
+    /// Returns the note of a write after which no journal is open; `None` if there were journals of earlier runs, of which
+    /// some segments may stay, or if the note would name too many runs.
+    pub fn closing(&self, key: &str) -> Option<String> {
+        self.with(key, |note| {
+            let runs: BTreeSet<String> = note.merged.union(&note.own).cloned().collect();
+            (note.is_alone && runs.len() <= LONGEST).then(|| text(CLOSED, &runs))
+        })
+    }
+
+    /// Records a write of this process with this text of the note.
+    pub fn written(&self, key: &str, version: &str, text: Option<&str>) {
+        self.with(key, |note| {
+            note.version = version.to_owned();
+            note.is_closed = text.is_some();
+            note.former = None;
+            // The written state contains these journals, but their objects stay if the run is killed now.
+            if text.is_some() {
+                let own = std::mem::take(&mut note.own);
+                note.merged.extend(own);
+            }
+        });
+    }
+
+    /// Records that this run has changed the note of `former` to "open", which made the object the version `new`.
+    fn opened(&self, key: &str, former: String, new: String) {
+        self.with(key, |note| {
+            // The caller still expects the version that it has read, so that one is mapped to the copy.
+            note.former = Some(former);
+            note.version = new;
+            note.is_closed = false;
+        });
+    }
+
+    /// Returns the segments of a listing that a run has to read: all but the first ones of journals that are part of the state.
+    pub fn unmerged(&self, key: &str, folder: &str, names: Vec<String>) -> Vec<String> {
+        self.with(key, |note| {
+            let run = |name: &str| name.strip_prefix(folder)?.split('/').next().map(str::to_owned);
+            note.is_alone = names.is_empty();
+            let is_merged =
+                |name: &String| name.ends_with(FIRST) && run(name).is_some_and(|run| note.merged.contains(&run));
+            let (leftovers, unmerged) = names.into_iter().partition(is_merged);
+            note.leftovers = leftovers;
+            unmerged
+        })
+    }
+
+    /// Returns the first segments of merged journals that the last listing has found. They must not outlive the rest of their
+    /// journals: a later run without the note would take them for whole ones.
+    pub fn leftovers(&self, key: &str) -> Vec<String> {
+        self.with(key, |note| note.leftovers.clone())
+    }
+}
+
+/// Returns the text of a note.
+fn text(word: &str, runs: &BTreeSet<String>) -> String {
+    let runs: String = runs.iter().map(|run| format!(" {run}")).collect();
+    format!("{word}{runs}")
+}
+
+impl S3Store {
+    /// Prepares the first segment of a run: from here on, the state has an open journal.
+    pub(super) async fn open_journal(&self, key: &str, run: &str) -> Result<(), StoreError> {
+        let closed = self.notes.with(key, |note| {
+            note.own.insert(run.to_owned());
+            note.is_closed.then(|| (note.version.clone(), text(OPEN, &note.merged)))
+        });
+        let Some((version, text)) = closed else { return Ok(()) };
+        let metadata = [(HEADER, &*text), (RUN_HEADER, run)];
+        match self.objects.replace_metadata(key, &version, &metadata, &self.state_tags).await? {
+            Outcome::Done(new) => {
+                self.notes.opened(key, version, new);
+                Ok(())
+            }
+            // Another run has replaced the state since this run read it.
+            Outcome::Refused => Err(StoreError::Conflict { location: self.objects.location(key), found: None }),
+        }
+    }
+}
+
+/// Splits the names of segments into those that begin a journal and all others.
+///
+/// A service deletes the objects of one request in any order. So the first segments are deleted in a request before that of
+/// the others: a journal without its first segment is known to be part of the state, but without a later one it would look like
+/// a shorter journal.
+pub(super) fn split_first(names: &[String]) -> (Vec<String>, Vec<String>) {
+    names.iter().cloned().partition(|name| name.ends_with(FIRST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(version: &str, note: Option<&str>) -> Object {
+        let (version, note) = (version.to_owned(), note.map(str::to_owned));
+        Object { bytes: Vec::new(), version, age: None, modified: None, note }
+    }
+
+    #[test]
+    fn state_is_closed_only_in_the_version_with_the_note() {
+        let notes = JournalNotes::default();
+        assert_eq!(notes.read("a", Some(&object("1", Some("closed")))), JournalsAfter::Closed);
+        for note in [None, Some("open"), Some("closedly")] {
+            assert_eq!(notes.read("a", Some(&object("1", note))), JournalsAfter::Open, "{note:?}");
+        }
+        assert_eq!(notes.read("b", None), JournalsAfter::Open);
+    }
+
+    #[test]
+    fn merged_journals_are_named_until_they_are_gone() {
+        let notes = JournalNotes::default();
+        notes.read("a", Some(&object("1", Some("open old"))));
+        let names = ["a.j/old/00000001", "a.j/old/00000002", "a.j/new/00000001"].map(str::to_owned).to_vec();
+        assert_eq!(notes.unmerged("a", "a.j/", names), ["a.j/old/00000002", "a.j/new/00000001"]);
+        assert_eq!(notes.leftovers("a"), ["a.j/old/00000001"], "it is deleted with the rest of its journal");
+        assert_eq!(notes.closing("a"), None, "the journal of another run was there");
+        assert_eq!(notes.unmerged("a", "a.j/", Vec::new()), Vec::<String>::new());
+        assert_eq!(notes.closing("a").as_deref(), Some("closed old"));
+        let is_closed = || notes.with("a", |note| note.is_closed);
+        notes.written("a", "2", Some("closed old"));
+        assert!(is_closed());
+        notes.opened("a", "2".to_owned(), "3".to_owned());
+        assert_eq!(notes.current("a", "2"), "3", "the caller has read the version before the note was changed");
+        assert!(!is_closed());
+        notes.written("a", "4", None);
+        assert_eq!(notes.current("a", "2"), "2");
+        assert!(!is_closed());
+        notes.read("b", Some(&object("1", None)));
+        assert_eq!(notes.closing("b"), None, "nobody has listed the journals");
+    }
+
+    #[test]
+    fn first_segments_are_deleted_before_the_others() {
+        let names = ["s.j/a/00000001", "s.j/a/00000002", "s.j/b/00000001", "s.j/b/00000012"].map(str::to_owned);
+        let (first, later) = split_first(&names);
+        assert_eq!(first, ["s.j/a/00000001", "s.j/b/00000001"]);
+        assert_eq!(later, ["s.j/a/00000002", "s.j/b/00000012"]);
+    }
+}
