@@ -16,7 +16,7 @@ use super::web::{Request, response, serve};
 /// last; none for a missing one.
 fn held(infos: &'static [Option<&str>]) -> Store {
     let reads = Mutex::new(0);
-    let answer = move |request: &Request| match &*request.target.split('?').next().unwrap_or_default() {
+    let answer = move |request: &Request| match request.target.split('?').next().unwrap_or_default() {
         "/v1/kv/state/.lock" => (200, json!([{"ModifyIndex": 1, "Session": "s1", "Value": null}])),
         "/v1/kv/state/.lockinfo" => {
             let mut reads = reads.lock().unwrap();

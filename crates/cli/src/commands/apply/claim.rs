@@ -9,7 +9,7 @@ use crate::commands::context::Context;
 use crate::commands::outcome::fail;
 
 /// The largest number of plans that one apply makes because other runs change what it uses.
-pub(super) const PLANS: u32 = 5;
+pub(super) const MAX_PLANS: u32 = 5;
 
 /// Claims the records that the plan changes, and waits for runs that change them. Returns those that have changed since planning:
 /// none for a state that is not shared, which the run has locked since before the plan.
@@ -40,7 +40,7 @@ pub(super) fn stale(outdated: &[OutdatedRecord]) -> Diagnostics {
 /// Reports that the plan is made again.
 pub(super) fn report_new_plan(context: &Context, outdated: &[OutdatedRecord]) {
     context.report(&format!(
-        "\nRecords that the plan uses have changed since, so it is made again:\n{}\n\n",
+        "\nOther runs have changed records that this plan uses. Planning again:\n{}\n\n",
         OutdatedRecord::lines(outdated)
     ));
 }
@@ -50,8 +50,8 @@ pub(super) fn overtaken(outdated: &[OutdatedRecord]) -> Diagnostics {
     fail(
         "Records change during planning",
         format!(
-            "Other runs changed records that the plan uses each time that it was made:\n{}\n\nNothing was changed. Run the command again \
-             when these runs have ended.",
+            "Other runs changed records that the plan uses during each of {MAX_PLANS} attempts to make it:\n{}\n\nNothing was changed. Run \
+             the command again when these runs have finished.",
             OutdatedRecord::lines(outdated)
         ),
     )

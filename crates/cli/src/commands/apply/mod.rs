@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use claim::{PLANS, claimed, overtaken, report_new_plan, stale};
+use claim::{MAX_PLANS, claimed, overtaken, report_new_plan, stale};
 use done::{deferred_warning, incomplete_warning, report_done};
 use groma_diagnostics::{Diagnostic, DiagnosticAddress, DiagnosticKind, Diagnostics, Span};
 use groma_engine::{Mode, Plan, Recorder};
@@ -111,7 +111,7 @@ fn approved(
 ) -> Result<Option<Ready>, Diagnostics> {
     let approves_itself = arguments.auto_approve.is_some_and(Flag::is_on);
     let mut outdated = Vec::new();
-    for _ in 0..PLANS {
+    for _ in 0..MAX_PLANS {
         let Some(mut ready) = from_directory(context, arguments, kind, watched)? else { return Ok(None) };
         // A plan without changes needs no approval.
         if ready.plan.is_applyable() && !approves_itself {

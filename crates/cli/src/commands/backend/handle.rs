@@ -155,7 +155,8 @@ impl StateHandle {
         match self {
             Self::Local(store) => store.put(state),
             Self::Remote(handle) => handle.put(state),
-            Self::Shared(handle) => handle.save(state),
+            // A run replaces the records that it claims, never a whole state.
+            Self::Shared(handle) => Err(StateError::unclaimed(&handle.location())),
         }
     }
 

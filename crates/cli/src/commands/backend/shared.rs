@@ -158,8 +158,8 @@ fn leave_report(context: &Context) -> groma_state::LeaveReport {
     let unreleased = context.unreleased();
     Arc::new(move |problem| {
         let detail = format!(
-            "{}: {}\n\nThe results of this run are written. Its claims end two minutes from now; the lock of the state may stay for \
-             Terraform and OpenTofu until another run releases it.",
+            "{}: {}\n\nThe results of this run are written. Its claims expire within two minutes. Terraform and OpenTofu may find the state \
+             locked until another run releases the lock.",
             problem.summary, problem.detail
         );
         let diagnostic = Diagnostic::error("Error leaving the shared state", detail);

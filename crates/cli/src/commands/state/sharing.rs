@@ -1,7 +1,12 @@
 //! `state sharing`: lets runs that change different objects of one state work at the same time.
 
+use std::time::SystemTime;
+
 use groma_diagnostics::Diagnostics;
-use groma_state::{Saved, SharingDocument, StateError, disable_sharing, enable_sharing, sharing_document};
+use groma_state::{
+    Saved, SharedRunEntry, SharingChange, SharingDocument, StateError, disable_sharing, enable_sharing,
+    sharing_document,
+};
 
 use super::super::backend::{StateLocation, StateOverrides, locking, state_location};
 use super::super::configuration::{Purpose, load};
@@ -40,16 +45,19 @@ fn enable(context: &mut Context, arguments: &StateSharingChange) -> Outcome {
     let (mut store, mut state) = open_state(context, location, &locking(&arguments.access.locking, "state-sharing"))?;
     // Shared runs merge into a state, so there must be one.
     let saved = store.save(&mut state).map_err(failed)?;
-    enable_sharing(&*object).map_err(failed)?;
+    let change = enable_sharing(&*object).map_err(failed)?;
     // The lock is released before the message invites other runs.
     drop(store);
     if let Saved::Written(_) = saved {
         context.report(&format!("Wrote the state to {shown}.\n"));
     }
-    context.report(&format!(
-        "{shown} is shared now. Runs that change different objects of it work at the same time; Terraform and OpenTofu still find it \
-         locked while one of them is at work.\n"
-    ));
+    context.report(&match change {
+        SharingChange::Made => format!(
+            "{shown} is now shared. Runs that change different objects of it can work at the same time. Terraform and OpenTofu find it \
+             locked while any of them is at work.\n"
+        ),
+        SharingChange::Unneeded => format!("{shown} is already shared.\n"),
+    });
     Ok(0)
 }
 
@@ -59,11 +67,12 @@ fn disable(context: &mut Context, arguments: &StateSharingChange) -> Outcome {
     let shown = location.shown();
     // Shared runs hold this lock together, so it is free only when all of them have ended.
     let (store, _) = open_state(context, location, &locking(&arguments.access.locking, "state-sharing"))?;
-    if sharing_document(&*object).map_err(failed)?.is_some_and(|document| document.enabled) {
-        disable_sharing(&*object).map_err(failed)?;
-    }
+    let change = disable_sharing(&*object).map_err(failed)?;
     drop(store);
-    context.report(&format!("{shown} is not shared any more.\n"));
+    context.report(&match change {
+        SharingChange::Made => format!("{shown} is no longer shared.\n"),
+        SharingChange::Unneeded => format!("{shown} is not shared.\n"),
+    });
     Ok(0)
 }
 
@@ -73,19 +82,22 @@ fn show(context: &mut Context, arguments: &StateSharingShow) -> Outcome {
     let location = state_location(context, &configuration.root, StateOverrides::default())?;
     let object = location.shared_object()?;
     let document = sharing_document(&*object).map_err(failed)?.unwrap_or_default();
-    context.streams.print_document(&description(&location.shown(), &document));
+    context.streams.print_document(&description(&location.shown(), &document, SystemTime::now()));
     Ok(0)
 }
 
-fn description(location: &str, document: &SharingDocument) -> String {
+fn description(location: &str, document: &SharingDocument, now: SystemTime) -> String {
     if !document.enabled {
         return format!("{location} is not shared.\n");
     }
     let mut text = format!("{location} is shared.\n");
     for (run, entry) in &document.runs {
         text.push_str(&format!(
-            "\nRun {run} of {} ({}) since {}, until {} unless it is renewed:\n",
-            entry.who, entry.operation, entry.since, entry.deadline
+            "\nRun {run} by {} ({}), started at {}, {}:\n",
+            entry.who,
+            entry.operation,
+            entry.since,
+            status(entry, now)
         ));
         list(&mut text, entry.claims.iter());
     }
@@ -94,6 +106,13 @@ fn description(location: &str, document: &SharingDocument) -> String {
         list(&mut text, change.records.iter());
     }
     text
+}
+
+fn status(entry: &SharedRunEntry, now: SystemTime) -> String {
+    match entry.is_over(now) {
+        true => "interrupted: the next apply recovers its results".to_owned(),
+        false => format!("expires at {} unless it is renewed", entry.deadline),
+    }
 }
 
 fn list(text: &mut String, records: impl ExactSizeIterator<Item = impl std::fmt::Display>) {

@@ -107,6 +107,31 @@ fn results_that_the_other_machine_did_not_have_are_taken_in_later() {
 }
 
 #[test]
+fn warnings_about_results_that_are_taken_in_later_are_passed_on() {
+    let [one, other] = machines(&[("cloud_it.a", "1")]);
+    let mut killed = one.planned(&["cloud_it.new"]);
+    let mut run = one.begin(&mut killed, &NO_WAIT).unwrap();
+    set(&mut run, &mut killed.state, "cloud_it.new", "2");
+    run.kill();
+    one.store.content().failure = Some(StateErrorKind::Io);
+    drop(run);
+    one.store.content().failure = None;
+    pass_deadline(&one.store);
+    assert!(other.recover().unwrap().is_none());
+    // The other machine makes the object again, so that there are two.
+    let mut again = other.planned(&["cloud_it.new"]);
+    let mut run = other.begin(&mut again, &NO_WAIT).unwrap();
+    set(&mut run, &mut again.state, "cloud_it.new", "3");
+    run.save(&mut again.state).unwrap();
+    let mut warnings = Vec::new();
+    one.shared().recover(&request("next@here"), &NO_WAIT, &mut |found| warnings.extend(found)).unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let state = one.shared().read().unwrap();
+    let record = state.get(&address("cloud_it.new")).unwrap();
+    assert_eq!((record.current.is_some(), record.deposed.len()), (true, 1));
+}
+
+#[test]
 fn file_of_a_run_without_a_journal_is_removed() {
     let [one] = machines(&[]);
     let runs = one.disk.path().join("runs");
