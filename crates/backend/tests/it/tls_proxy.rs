@@ -21,13 +21,8 @@ pub struct TlsProxy {
 impl TlsProxy {
     /// Starts a proxy for `host`, whose certificate is written to `certificate`.
     pub fn start(host: &str, upstream: u16, certificate: &Path) -> Self {
-        let made = rcgen::generate_simple_self_signed([host.to_owned()]).unwrap();
-        std::fs::write(certificate, made.cert.pem()).unwrap();
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        let config = config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
-        let config = Arc::new(config);
+        let (config, pem) = self_signed(host);
+        std::fs::write(certificate, pem).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         thread::spawn(move || {
@@ -38,6 +33,16 @@ impl TlsProxy {
         });
         Self { port }
     }
+}
+
+/// Makes a certificate for `host`, signed with its own key; returns the configuration of a server and the certificate.
+pub fn self_signed(host: &str) -> (Arc<ServerConfig>, String) {
+    let made = rcgen::generate_simple_self_signed([host.to_owned()]).unwrap();
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+    (Arc::new(config), made.cert.pem())
 }
 
 fn serve(mut stream: TcpStream, config: Arc<ServerConfig>, upstream: u16) -> Option<()> {

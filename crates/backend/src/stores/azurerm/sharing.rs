@@ -1,4 +1,4 @@
-//! Sharing documents as blobs beside the state, and one lease that all shared runs hold.
+//! Sharing documents as blobs next to the state, and one lease that all shared runs hold.
 
 use sha2::{Digest, Sha256};
 

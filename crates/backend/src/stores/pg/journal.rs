@@ -1,4 +1,4 @@
-//! Journals as rows of a table beside that of the states.
+//! Journals as rows of a table next to that of the states.
 
 use tokio_postgres::error::SqlState;
 

@@ -1,4 +1,4 @@
-//! Sharing documents as rows of a table beside that of the states, and advisory locks that shared runs hold at once.
+//! Sharing documents as rows of a table next to that of the states, and advisory locks that shared runs hold at once.
 
 use super::connection::request_error;
 use super::lock::{AdvisoryLock, LockMode};

@@ -52,7 +52,7 @@ pub(super) struct Workspace {
     pub locked_by: Option<String>,
 }
 
-/// The members of a state that the service wants beside it.
+/// The members of a state that the service expects next to it.
 #[derive(Default, Deserialize)]
 struct Identity {
     serial: Json,
