@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,14 @@ use nix::pty::{Winsize, openpty};
 use serde_json::Value as Json;
 
 use crate::common::Folder;
+use crate::common::serving::KillOnDrop;
 
 const CONTROL_C: &[u8] = b"\x03";
 const CONTROL_D: &[u8] = b"\x04";
 
 /// A program on a terminal of its own.
 struct Terminal {
-    child: Child,
+    child: KillOnDrop,
     keys: File,
     said: Arc<Mutex<Vec<u8>>>,
 }
@@ -53,7 +54,7 @@ impl Terminal {
                 noted.lock().unwrap().extend_from_slice(&buffer[..count]);
             }
         });
-        Self { child, keys: File::from(pair.master), said }
+        Self { child: KillOnDrop(child), keys: File::from(pair.master), said }
     }
 
     /// Everything written so far.
@@ -81,20 +82,13 @@ impl Terminal {
     fn end(mut self) -> (i32, String) {
         let begin = Instant::now();
         loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
+            if let Some(status) = self.child.0.try_wait().unwrap() {
                 std::thread::sleep(Duration::from_millis(50));
                 return (status.code().unwrap_or(-1), self.text());
             }
             assert!(begin.elapsed() < Duration::from_secs(30), "it does not end:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -3,14 +3,15 @@
 
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::Folder;
+use crate::common::serving::KillOnDrop;
 
 /// A running server, until the value is dropped.
 struct Ministack {
-    process: Child,
+    _process: KillOnDrop,
     address: String,
 }
 
@@ -37,20 +38,13 @@ impl Ministack {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let server = Self { process, address: format!("127.0.0.1:{port}") };
+        let server = Self { _process: KillOnDrop(process), address: format!("127.0.0.1:{port}") };
         let begin = Instant::now();
         while std::net::TcpStream::connect(&server.address).is_err() {
             assert!(begin.elapsed() < Duration::from_secs(60), "ministack does not listen");
             std::thread::sleep(Duration::from_millis(100));
         }
         Some(server)
-    }
-}
-
-impl Drop for Ministack {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common;
 use crate::common::Folder;
+use crate::common::serving::KillOnDrop;
 
 const APPLY: &[&str] = &["apply", "-auto-approve", "-no-color"];
 
@@ -130,17 +131,11 @@ fn killed_run_leaves_no_private_key_behind() {
 
 /// A machine on loopback, as the user who runs the tests.
 struct Machine {
+    // Dropped before the directory that it uses.
+    daemon: KillOnDrop,
     directory: tempfile::TempDir,
     port: u16,
     user: String,
-    daemon: Child,
-}
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        let _ = self.daemon.kill();
-        let _ = self.daemon.wait();
-    }
 }
 
 impl Machine {
@@ -169,14 +164,14 @@ impl Machine {
         daemon.args(["-D", "-e", "-f"]).arg(path("settings")).stdin(Stdio::null());
         let daemon = daemon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
         let user = String::from_utf8(user.stdout).unwrap().trim().to_owned();
-        let mut machine = Self { directory, port, user, daemon };
+        let mut machine = Self { directory, port, user, daemon: KillOnDrop(daemon) };
         machine.listens().then_some(machine)
     }
 
     fn listens(&mut self) -> bool {
         let begin = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
-            if self.daemon.try_wait().unwrap().is_some() || begin.elapsed() > Duration::from_secs(10) {
+            if self.daemon.0.try_wait().unwrap().is_some() || begin.elapsed() > Duration::from_secs(10) {
                 return false;
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -1,12 +1,13 @@
 //! State files shared with Terraform, other directories and concurrent commands, and their locks.
 
 use std::io::Read;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
 use crate::common::normalization::terraform;
+use crate::common::serving::KillOnDrop;
 use crate::common::{Folder, identifiers, kill, start};
 
 /// Objects that take their time, five at once.
@@ -194,7 +195,7 @@ fn unwritable_results_are_printed() {
     // The printed state may know more objects than were reported: the last messages may be missing.
     assert!(known(printed).unwrap().len() >= made, "{made}\n{err}");
     assert!(err.contains("It is printed above instead") && err.contains("state push -force"), "{err}");
-    assert!(!err.contains("in the journal beside the state file"), "{err}");
+    assert!(!err.contains("in the journal next to the file"), "{err}");
 }
 
 /// Something that takes `seconds`, and then makes an object of this name.
@@ -211,25 +212,19 @@ resource "terraform_data" "{name}" {{
 }
 
 /// A run in the background.
-struct Behind(Child);
+struct Behind(KillOnDrop);
 
 impl Behind {
     fn start(folder: &Folder, arguments: &[&str]) -> Self {
         let mut command = folder.command(arguments);
-        Self(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap())
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        Self(KillOnDrop(child))
     }
 
     fn end(mut self) -> (i32, String) {
         let mut said = String::new();
-        self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.0.wait().unwrap().code().unwrap_or(-1), said)
-    }
-}
-
-impl Drop for Behind {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        self.0.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.0.0.wait().unwrap().code().unwrap_or(-1), said)
     }
 }
 

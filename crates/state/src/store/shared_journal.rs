@@ -279,11 +279,11 @@ struct ReadRun {
     next: Option<SegmentId>,
 }
 
-/// Reads the listed segments of a run; `None` if the state has them.
+/// Reads the listed segments of a run; `None` if their journal is being deleted.
 ///
-/// Segments are created one after the other, and deleted only when the state has all of them. So a journal that lacks a segment
-/// before its last one is the rest of a deletion: of the first segment, because it is deleted first; of another one, because a
-/// service may have deleted only some of the objects of a request.
+/// Segments are created one after the other, and deleted only when the state or a later journal has all of them. So a journal
+/// that lacks a segment before its last one is the rest of a deletion: the first segment is deleted first, and a service may
+/// delete only some of the objects of a request.
 fn read_run(store: &dyn SegmentStore, run: &str, numbers: &BTreeSet<u32>) -> Result<Option<ReadRun>, StateError> {
     let id = |number| SegmentId { run: run.to_owned(), number };
     let Some(last) = numbers.last().copied().filter(|_| numbers.contains(&1)) else { return Ok(None) };

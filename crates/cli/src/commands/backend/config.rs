@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::super::context::Context;
 use super::super::outcome::fail;
 use super::local::{self, Local};
-use super::{Backend, host};
+use super::{Backend, environment, host};
 
 /// A backend type with its configuration, without environment variables and defaults.
 #[derive(Clone)]
@@ -134,7 +134,7 @@ impl BackendConfig {
 
     /// Returns the names of required arguments without a value in the configuration and in the environment.
     pub fn missing(&self, context: &Context) -> Vec<&'static str> {
-        let environment = host(context).environment;
+        let environment = environment(context);
         let arguments = self.kind.schema().arguments().iter().filter(|argument| argument.is_required());
         let is_missing =
             |name: &str| self.config.attribute(name).is_none_or(|value| value.is_null() || value.as_str() == Some(""));

@@ -15,7 +15,7 @@ use groma_state::{
 
 use super::super::outcome::fail;
 
-/// The intervals at which a shared run writes a local state: its journal is beside it in any case.
+/// The intervals at which a shared run writes a local state: its journal is next to it in any case.
 const LOCAL_INTERVALS: PersistIntervals =
     PersistIntervals { with_journal: Duration::from_secs(3), without_journal: Duration::from_secs(3) };
 

@@ -91,10 +91,15 @@ impl Backend {
     }
 }
 
+/// Returns the environment of stores.
+pub(super) fn environment(context: &Context) -> Environment {
+    Environment::of(context.settings.environment.texts())
+}
+
 /// Returns the surroundings of stores.
 pub(super) fn host(context: &Context) -> Host {
     Host {
-        environment: Environment::of(context.settings.environment.texts()),
+        environment: environment(context),
         home: context.settings.home.clone(),
         user_agent: concat!("Groma/", env!("CARGO_PKG_VERSION")).to_owned(),
         tokens: Tokens::of(InstalledTokens(servers::credentials(&context.settings, &context.cli))),
@@ -147,7 +152,7 @@ pub(super) fn location_in(
             backup: Backup::None,
             damaged_journal: DamagedJournal::default(),
             journals: context.settings.data_directory.join("state-journals"),
-            persist_intervals: persist_intervals(&host(context).environment),
+            persist_intervals: persist_intervals(&environment(context)),
         })),
     }
 }

@@ -28,8 +28,7 @@ use groma_cloud::azure::StorageKey;
 use groma_cloud::background;
 use groma_cloud::http::{ConnectionSettings, Method};
 use kubernetes_server::{KubernetesServer, NAMESPACE};
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, ServerConnection};
+use rustls::ServerConnection;
 use serde_json::json;
 use server::Server;
 use tempfile::TempDir;
@@ -144,12 +143,8 @@ pub fn kubernetes() -> Served {
 
 /// Serves TLS with a certificate that nobody trusts; returns the port.
 pub fn untrusted() -> u16 {
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let config = config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
-    let (config, listener) = (Arc::new(config), TcpListener::bind("127.0.0.1:0").unwrap());
+    let (config, _) = tls_proxy::self_signed("127.0.0.1");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,11 +12,13 @@ use groma_cloud::http::Method;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
+use crate::common::serving::KillOnDrop;
+
 use super::{Project, configuration, one_line, slow, until};
 
 /// A running moto, with one bucket and one table.
 pub struct Moto {
-    process: Child,
+    _process: KillOnDrop,
     /// Where it records requests.
     directory: TempDir,
     port: u16,
@@ -36,12 +38,13 @@ impl Moto {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn();
-        let Ok(mut process) = started else {
+        let Ok(process) = started else {
             eprintln!("skipped: moto_server is not installed (pip install \"moto[server]\")");
             return None;
         };
+        let mut process = KillOnDrop(process);
         // It would block when nobody reads its log.
-        if let Some(stderr) = process.stderr.take() {
+        if let Some(stderr) = process.0.stderr.take() {
             thread::spawn(move || BufReader::new(stderr).lines().for_each(drop));
         }
         let begin = Instant::now();
@@ -57,7 +60,7 @@ impl Moto {
             environment: Environment::default().with("AWS_EC2_METADATA_DISABLED", "true"),
             ..AwsSettings::default()
         });
-        let moto = Self { process, directory, port, url, client: client.unwrap() };
+        let moto = Self { _process: process, directory, port, url, client: client.unwrap() };
         let bucket = AwsRequest::s3(Method::PUT, "CreateBucket", "states", "", Addressing::Path);
         moto.client.send_blocking(bucket).unwrap();
         let table = json!({
@@ -135,13 +138,6 @@ impl Moto {
     }
 }
 
-impl Drop for Moto {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 const LOCKS: [&str; 3] =
     ["use_lockfile = true", "dynamodb_table = \"locks\"", "use_lockfile = true\n    dynamodb_table = \"locks\""];
 
@@ -209,10 +205,13 @@ fn plan_sends_four_requests_and_apply_one_a_second_and_seven() {
         ];
         assert_eq!(planned, expected);
     }
-    // Another program says nothing about journals: they are listed, and the state is read once more after that.
+    // Another program says nothing about journals: they are listed, and the version of the state is compared after that.
     let state = moto.get("count.tfstate").unwrap();
     moto.put("count.tfstate", &state);
-    assert_eq!(moto.requests_of(|| assert!(project.has_no_changes())).len(), 6);
+    let listed = moto.requests_of(|| assert!(project.has_no_changes()));
+    assert_eq!(listed.len(), 6);
+    assert_eq!(listed.iter().filter(|request| *request == "GET /states/count.tfstate").count(), 1, "{listed:#?}");
+    assert!(listed.contains(&"HEAD /states/count.tfstate".to_owned()), "{listed:#?}");
     project.ok(&["destroy", "-auto-approve"]);
 }
 

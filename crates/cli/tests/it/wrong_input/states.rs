@@ -1,11 +1,12 @@
 //! States and plans that are wrong, or that somebody else holds.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value as Json;
 
 use super::*;
+use crate::common::serving::KillOnDrop;
 
 #[test]
 fn unreadable_state_is_left_unchanged() {
@@ -87,16 +88,6 @@ fn invalid_plan_files() {
     }
 }
 
-/// Another process that holds the lock of the state, as Terraform takes it: a record lock on the file.
-struct Holder(Child);
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn lock_timeout_is_respected() {
     let folder = folder(
@@ -104,7 +95,8 @@ fn lock_timeout_is_respected() {
          provider \"awscc\" {\n  emulator = { delay = \"3s\" }\n}\nresource \"awscc_sqs_queue\" \"slow\" {}\n",
     );
     let mut command = folder.command(&["apply", "-auto-approve"]);
-    let holder = Holder(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    // It holds the lock of the state as Terraform takes it: a record lock on the file.
+    let holder = KillOnDrop(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     while !folder.path(".terraform.tfstate.lock.info").exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -129,7 +121,7 @@ fn record_lock_of_another_program_is_respected() {
         println!("skipped: no python3 to hold a lock with");
         return;
     };
-    let holder = Holder(child);
+    let holder = KillOnDrop(child);
     while !folder.path("held").exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
