@@ -18,6 +18,15 @@ impl Arguments {
         (!value.is_null() && value.is_known()).then(|| value.clone())
     }
 
+    /// Returns those of these arguments that are not known, as a whole or in part.
+    pub(super) fn unknown_of(&self, names: &[&str]) -> Vec<String> {
+        let is_unknown = |name: &&&str| {
+            let value = self.0.as_object().and_then(|view| view.get(name));
+            value.is_some_and(|value| !value.is_wholly_known())
+        };
+        names.iter().filter(is_unknown).map(|name| (*name).to_owned()).collect()
+    }
+
     /// Returns a string that is not empty.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.value(name)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)

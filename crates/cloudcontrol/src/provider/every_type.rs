@@ -131,16 +131,21 @@ impl Life<'_> {
     }
 
     fn read(&self, state: &Value) -> Value {
-        wait(self.provider.read_resource(ReadRequest {
-            type_name: self.name.as_str().into(),
-            current_state: state.clone(),
-            ..ReadRequest::default()
-        }))
-        .new_state
+        self.read_with(state, &Private::default()).0
     }
 
-    /// The object as an import finds it.
-    fn import(&self, state: &Value) -> Value {
+    fn read_with(&self, state: &Value, private: &Private) -> (Value, Private) {
+        let read = wait(self.provider.read_resource(ReadRequest {
+            type_name: self.name.as_str().into(),
+            current_state: state.clone(),
+            private: private.clone(),
+            ..ReadRequest::default()
+        }));
+        (read.new_state, read.private)
+    }
+
+    /// The object as an import without its configuration finds it.
+    fn import(&self, state: &Value) -> (Value, Private) {
         let identifier = state.attribute("id").unwrap().as_str().unwrap().to_owned();
         let imported = wait(self.provider.import_resource(ImportRequest {
             type_name: self.name.as_str().into(),
@@ -148,7 +153,7 @@ impl Life<'_> {
             config: None,
             client_capabilities: ClientCapabilities::default(),
         }));
-        self.read(&imported.imported[0].state)
+        self.read_with(&imported.imported[0].state, &imported.imported[0].private)
     }
 
     fn delete(&self, state: &Value, private: &Private) {
@@ -179,8 +184,8 @@ impl Life<'_> {
         assert_eq!(difference(&read, &again.planned_state), None, "{}: another plan changes something", self.name);
         assert!(again.requires_replace.is_empty(), "{}", self.name);
 
-        let imported = self.import(&state);
-        let adopted = self.plan(config, &imported, &Private::default());
+        let (imported, private) = self.import(&state);
+        let adopted = self.plan(config, &imported, &private);
         assert!(adopted.requires_replace.is_empty(), "{}: an import leads to a replacement", self.name);
         if imported == adopted.planned_state {
             counts.imported_unchanged += 1;

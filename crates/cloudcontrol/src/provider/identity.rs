@@ -95,6 +95,15 @@ impl Identity {
         Some(parts?.join("|"))
     }
 
+    /// Returns the account that an identity names, if it does.
+    pub fn account(&self, identity: &Value) -> Option<String> {
+        // The part of the identifier has this name, and it need not be the account of the object.
+        if self.parts.iter().any(|part| &**part == ACCOUNT) {
+            return None;
+        }
+        identity.attribute(ACCOUNT)?.as_str().map(str::to_owned)
+    }
+
     /// Returns the region that an identity names, if it does.
     pub fn region(&self, identity: &Value) -> Option<String> {
         // The part of the identifier has this name, and it need not be the region of the object.

@@ -1,14 +1,18 @@
 //! Import of existing objects, with values from the configuration where the service returns none (CC-45).
 
 use groma_framework::{ImportRequest, ImportTarget, ObjectResponse, ProviderDiagnostic, ReadRequest};
-use groma_value::{Path, Value};
+use groma_value::{Kind, Path, Value};
 
 use super::check::shown;
 use super::connection::Connection;
 use super::fields::{Change, Field, Fields, Shape};
 use super::interpreted::Interpreted;
-use super::present::{Found, find, read_found, with_id};
-use super::private_state::PrivateState;
+use super::present::{Found, find, read_found, with_id, with_unreturned};
+use super::private_state::{Configured, Import, PrivateState};
+use super::region::REGION;
+
+/// The summary of warnings about values of imported objects.
+const NOT_VERIFIED: &str = "Imported Value Not Verified";
 
 /// Returns the stub of an existing object with this identifier (CC-45).
 ///
@@ -17,7 +21,7 @@ use super::private_state::PrivateState;
 pub(super) fn imported_stub(
     interpreted: &Interpreted,
     type_name: &str,
-    home: Option<&str>,
+    connection: &Connection,
     request: &ImportRequest,
 ) -> ObjectResponse {
     let schema = &interpreted.schema;
@@ -25,12 +29,16 @@ pub(super) fn imported_stub(
         |detail: String| ObjectResponse::failed(ProviderDiagnostic::error("Invalid Import Identifier", detail));
     let (identifier, region) = match &request.target {
         ImportTarget::Id(identifier) => (identifier.clone(), None),
-        ImportTarget::Identity(identity) => match interpreted.identity.identifier(identity) {
-            Some(identifier) => (identifier, interpreted.identity.region(identity)),
-            None => return refused(format!("The identity of {type_name} lacks a part of the primary identifier.")),
-        },
+        ImportTarget::Identity(identity) => {
+            if let Some(problem) = elsewhere(interpreted, connection, identity, request.config.as_ref()) {
+                return refused(problem);
+            }
+            match interpreted.identity.identifier(identity) {
+                Some(identifier) => (identifier, interpreted.identity.region(identity)),
+                None => return refused(format!("The identity of {type_name} lacks a part of the primary identifier.")),
+            }
+        }
     };
-    let identifier = &identifier;
     let parts: Vec<&str> = schema.primary_identifier.iter().map(|pointer| pointer.last_name()).collect();
     let given = identifier.split('|').count();
     let empty = identifier.split('|').any(str::is_empty);
@@ -43,12 +51,56 @@ pub(super) fn imported_stub(
         ));
     }
     let fields = &interpreted.fields;
-    let configured = request.config.as_ref().map(Value::unknown_as_null);
-    let object = with_id(fields, configured.as_ref().unwrap_or(fields.block.empty_value()), identifier);
-    ObjectResponse::found(
-        interpreted.with_region(&object, region.as_deref().filter(|region| home != Some(*region))),
-        PrivateState { is_imported: configured.is_some(), ..PrivateState::default() }.encode(),
-    )
+    let other_region = region.as_deref().filter(|region| *connection.region != **region);
+    let stub = |object: &Value| interpreted.with_region(&with_id(fields, object, &identifier), other_region);
+    let Some(config) = request.config.as_ref().map(Value::unknown_as_null) else {
+        let private = PrivateState { import: Some(Import::Unconfigured), ..PrivateState::default() };
+        return ObjectResponse::found(stub(fields.block.empty_value()), private.encode());
+    };
+    let configured = Some(Configured::of(fields, &config));
+    let private = PrivateState { import: Some(Import::Stub), configured, ..PrivateState::default() };
+    let response = ObjectResponse::found(stub(&config), private.encode());
+    unsent_secrets(fields, &config).into_iter().fold(response, ObjectResponse::with)
+}
+
+/// Returns the problem of an identity of another account, or of another region than that of the resource.
+fn elsewhere(
+    interpreted: &Interpreted,
+    connection: &Connection,
+    identity: &Value,
+    config: Option<&Value>,
+) -> Option<String> {
+    let account = interpreted.identity.account(identity);
+    if let Some((named, own)) = account.zip(connection.account.as_ref()).filter(|(named, own)| named != *own) {
+        return Some(format!("The identity is of the account {named}, but the provider works in the account {own}."));
+    }
+    let region = interpreted.identity.region(identity)?;
+    let config = config?;
+    if config.attribute(REGION).is_some_and(|region| !region.is_known()) {
+        return None;
+    }
+    let own = interpreted.region(config).unwrap_or_else(|| connection.region.clone());
+    (region != own).then(|| {
+        format!(
+            "The identity is of the region {region}, but the resource is in the region {own}. Set region = {region:?} in its block, or use a \
+             provider of that region."
+        )
+    })
+}
+
+/// Returns warnings about write-only arguments, which an import does not send.
+fn unsent_secrets(fields: &Fields, config: &Value) -> Vec<ProviderDiagnostic> {
+    let values = config.as_object().map(|view| view.values()).unwrap_or_default();
+    let given =
+        fields.list.iter().zip(values).filter(|(field, value)| field.ephemeral_of.is_some() && !value.is_null());
+    let warning = |(field, _): (&Field, &Value)| {
+        let name = &field.attribute;
+        let detail = format!(
+            "An import does not send {name}, and AWS does not return the value that the object has. To send it, change {name}_version."
+        );
+        ProviderDiagnostic::warning(NOT_VERIFIED, detail).at(Path::root().attribute(name.clone()))
+    };
+    given.map(warning).collect()
 }
 
 /// Reads an imported object whose stub has the configured values. A warning names those that the service does not return.
@@ -70,12 +122,30 @@ pub(super) async fn read_imported(
     };
     let mut assumed = Vec::new();
     add_assumed(fields, &state, &unconfigured, &Path::root(), &mut assumed);
-    let private = PrivateState { is_imported: false, ..PrivateState::decode(&request.private) };
+    // Of a type without updates, a value that is not returned cannot be corrected either.
+    let unreturned = match interpreted.schema.handlers.update {
+        Some(_) => Vec::new(),
+        None => unreturned(fields, &state, &request.state),
+    };
+    assumed.extend(unreturned.iter().map(|name| Path::root().attribute(&**name)));
+    let state = with_unreturned(fields, &state, &request.state, &unreturned);
+    let private =
+        PrivateState { import: Some(Import::Configured), unreturned, ..PrivateState::decode(&request.private) };
     let response = ObjectResponse::found(state, private.encode());
     match assumed.first() {
         Some(first) => response.with(assumed_values(&assumed).at(first.clone())),
         None => response,
     }
+}
+
+/// Returns the configured attributes that a read has not returned.
+fn unreturned(fields: &Fields, state: &Value, stub: &Value) -> Vec<String> {
+    let values = |object: &Value| object.as_object().map(|view| view.values().to_vec()).unwrap_or_default();
+    let pairs = values(state).into_iter().zip(values(stub));
+    let missing = fields.list.iter().zip(pairs).filter(|(field, (found, configured))| {
+        field.property.is_some() && !field.read_only() && found.is_null() && !configured.is_null()
+    });
+    missing.map(|(field, _)| field.attribute.to_string()).collect()
 }
 
 /// Adds the paths of values that only the configuration has.
@@ -88,6 +158,13 @@ fn add_assumed(fields: &Fields, state: &Value, unconfigured: &Value, path: &Path
         match (is_assumable(field) && without.is_null(), &field.shape) {
             (true, _) if !value.is_null() => assumed.push(path),
             (_, Shape::Object(inner)) => add_assumed(inner, value, without, &path, assumed),
+            (_, Shape::Set(element) | Shape::Map(element)) => {
+                // Elements have no position that a message could name.
+                let Shape::Object(inner) = &**element else { continue };
+                if elements(value).iter().any(|element| has_write_only(inner, element)) {
+                    assumed.push(path);
+                }
+            }
             (_, Shape::List(element, _)) => {
                 let Shape::Object(inner) = &**element else { continue };
                 let (values, without) = (value.as_slice().unwrap_or_default(), without.as_slice().unwrap_or_default());
@@ -99,6 +176,25 @@ fn add_assumed(fields: &Fields, state: &Value, unconfigured: &Value, path: &Path
             _ => {}
         }
     }
+}
+
+/// Returns the values of a set or map.
+fn elements(value: &Value) -> Vec<Value> {
+    match value.kind() {
+        Kind::Set(values) => values.to_vec(),
+        Kind::Map(view) => view.iter().map(|(_, value)| value.clone()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether an object has a value that the service never returns.
+fn has_write_only(fields: &Fields, object: &Value) -> bool {
+    let values = object.as_object().map(|view| view.values()).unwrap_or_default();
+    fields.list.iter().zip(values).any(|(field, value)| match &field.shape {
+        _ if field.write_only => !value.is_null(),
+        Shape::Object(inner) => has_write_only(inner, value),
+        _ => false,
+    })
 }
 
 /// Whether a value may come from the configuration, because the service need not return it.
@@ -115,5 +211,5 @@ fn assumed_values(paths: &[Path]) -> ProviderDiagnostic {
          that the object has the {value}.",
         names.join(", ")
     );
-    ProviderDiagnostic::warning("Imported Value Not Verified", detail)
+    ProviderDiagnostic::warning(NOT_VERIFIED, detail)
 }

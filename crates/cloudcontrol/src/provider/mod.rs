@@ -285,6 +285,11 @@ impl Definition for AwsCloudControl {
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
+        let unknown = Arguments::of(&request.config).unknown_of(&settings::DESTINATION);
+        if !unknown.is_empty() {
+            self.access.wait_for(unknown);
+            return Answer::ready(ProviderDiagnostics::new());
+        }
         Answer::pending(async move {
             match self.connect(&request.config).await {
                 Ok(connection) => {

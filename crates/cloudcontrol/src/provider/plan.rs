@@ -5,7 +5,7 @@ use groma_value::{Kind, ObjectView, Path, PathStep, Value};
 
 use super::declare::is_planned_by_framework;
 use super::fields::{Change, Field, Fields, Order, Shape};
-use super::private_state::Configured;
+use super::private_state::{Configured, Import};
 use super::same::{agrees, partners, same, same_in_any_order};
 use crate::Name;
 
@@ -32,18 +32,22 @@ pub struct Sources<'a> {
     pub framework: &'a Value,
     /// The configured arguments of the last change.
     pub configured: Option<&'a Configured>,
+    /// The import of the object.
+    pub import: Option<Import>,
 }
 
 /// Plans the object that a configuration asks for. What must be replaced because of values that the framework has planned is
 /// not repeated.
 pub fn plan(fields: &Fields, from: Sources<'_>) -> Plan {
-    let Sources { config, prior, framework, configured } = from;
+    let Sources { config, prior, framework, configured, import } = from;
     let creating = prior.is_null();
     let imported = !creating && configured.is_none();
     let run = |order: ImportedOrder| {
         let mut planner = Planner {
             creating,
             imported,
+            adopts: !creating && import == Some(Import::Unconfigured),
+            keeps_settings: imported || import.is_some(),
             order,
             replace: Vec::new(),
             adopted: Vec::new(),
@@ -131,6 +135,11 @@ struct Planner {
     creating: bool,
     /// Whether the arguments of the last change are unknown, because others created the object.
     imported: bool,
+    /// Whether configured values that cannot change and that the service does not return are taken for those of the object. Only an
+    /// import without its configuration leaves that open.
+    adopts: bool,
+    /// Whether settings that are not configured stay as they are, instead of becoming the defaults of the schema.
+    keeps_settings: bool,
     order: ImportedOrder,
     replace: Vec<Path>,
     adopted: Vec<Path>,
@@ -204,7 +213,7 @@ impl Planner {
         };
         let is_update = !self.creating && self.new_elements == 0;
         if is_update && field.change != Change::InPlace && planned != *prior {
-            let paths = if self.imported && prior.is_null() { &mut self.adopted } else { &mut self.replace };
+            let paths = if self.adopts && prior.is_null() { &mut self.adopted } else { &mut self.replace };
             paths.push(self.path.clone());
         }
         self.path.pop();
@@ -213,7 +222,7 @@ impl Planner {
 
     /// Records a value of an imported object that the framework has planned and that nothing can be compared with.
     fn note_adoption(&mut self, field: &Field, prior: &Value, planned: &Value) {
-        let fixed = self.imported && self.new_elements == 0 && field.change != Change::InPlace;
+        let fixed = self.adopts && self.new_elements == 0 && field.change != Change::InPlace;
         if fixed && prior.is_null() && !planned.is_null() {
             self.path.push(PathStep::Attribute(field.attribute.clone()));
             self.adopted.push(self.path.clone());
@@ -238,7 +247,7 @@ impl Planner {
         // An imported object keeps its settings, and an object its name.
         let default = default.filter(|default| {
             let restorable = !prior.is_null() || field.write_only;
-            !self.imported && restorable && field.change == Change::InPlace && default.is_wholly_known()
+            !self.keeps_settings && restorable && field.change == Change::InPlace && default.is_wholly_known()
         });
         if let Some(default) = default {
             return if same(&field.shape, prior, default) { prior.clone() } else { default.clone() };

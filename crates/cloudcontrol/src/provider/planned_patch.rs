@@ -183,6 +183,10 @@ impl<'a> Location<'a> {
 /// Returns the JSON of a value as [`of_value`] does, with placeholders.
 fn shown(shape: &Shape, value: &Value, part: Part) -> Option<Json> {
     let (value, marks) = value.unmark();
+    // Nothing is sent for a null, whatever its marks.
+    if value.is_null() {
+        return None;
+    }
     if marks.is_sensitive() {
         return Some(redacted());
     }
@@ -191,11 +195,13 @@ fn shown(shape: &Shape, value: &Value, part: Part) -> Option<Json> {
     }
     match (shape, value.kind()) {
         (Shape::List(element, _) | Shape::Set(element), Kind::List(values) | Kind::Set(values)) => {
-            Some(Json::Array(values.iter().filter_map(|value| shown(element, value, part)).collect()))
+            let elements: Vec<Json> = values.iter().filter_map(|value| shown(element, value, part)).collect();
+            (!elements.is_empty()).then_some(Json::Array(elements))
         }
         (Shape::Map(element), Kind::Map(view)) => {
             let members = view.iter().filter_map(|(key, value)| Some((key.to_string(), shown(element, value, part)?)));
-            Some(Json::Object(members.collect()))
+            let members: Map<String, Json> = members.collect();
+            (!members.is_empty()).then_some(Json::Object(members))
         }
         (Shape::Object(fields), Kind::Object(view)) => {
             let members = fields.list.iter().zip(view.values()).filter_map(|(field, value)| {

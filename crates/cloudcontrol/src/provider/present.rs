@@ -32,7 +32,7 @@ pub(super) async fn read(connection: &Connection, interpreted: &Interpreted, req
 }
 
 /// The object with the prior values of attributes that the service did not return when they were set.
-fn with_unreturned(fields: &Fields, object: &Value, prior: &Value, unreturned: &[String]) -> Value {
+pub(super) fn with_unreturned(fields: &Fields, object: &Value, prior: &Value, unreturned: &[String]) -> Value {
     let (Some(view), Some(before)) = (object.as_object(), prior.as_object()) else { return object.clone() };
     if unreturned.is_empty() {
         return object.clone();

@@ -53,14 +53,37 @@ pub struct PrivateState {
     /// The top-level attributes that were set and that the service did not return right after: their absence from a read is
     /// no drift.
     pub unreturned: Vec<String>,
-    /// Whether the object is the stub of an import, with values from the configuration that no read has confirmed.
-    pub is_imported: bool,
+    /// The import of the object; none if this provider has created it, and for states of others.
+    pub import: Option<Import>,
+}
+
+/// What is known of the configuration of an imported object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Import {
+    /// The object is a stub with the configured values, which no read has confirmed.
+    Stub,
+    /// The host has sent no configuration. The next plan takes values over that the service does not return.
+    Unconfigured,
+    /// The configured arguments are recorded.
+    Configured,
+}
+
+impl Import {
+    const ALL: [Self; 3] = [Self::Stub, Self::Unconfigured, Self::Configured];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stub => "stub",
+            Self::Unconfigured => "unconfigured",
+            Self::Configured => "configured",
+        }
+    }
 }
 
 const TOKEN: &str = "token";
 const CONFIGURED: &str = "configured";
 const UNRETURNED: &str = "unreturned";
-const IMPORTED: &str = "imported";
+const IMPORT: &str = "import";
 
 impl PrivateState {
     /// Decodes the private data; invalid data counts as none.
@@ -69,7 +92,7 @@ impl PrivateState {
             token: private.get(TOKEN).map(str::to_owned),
             configured: private.get(CONFIGURED).and_then(|text| serde_json::from_str(text).ok()),
             unreturned: private.get(UNRETURNED).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
-            is_imported: private.get(IMPORTED).is_some(),
+            import: private.get(IMPORT).and_then(|name| Import::ALL.into_iter().find(|import| import.name() == name)),
         }
     }
 
@@ -87,8 +110,8 @@ impl PrivateState {
         {
             private.set(UNRETURNED, text);
         }
-        if self.is_imported {
-            private.set(IMPORTED, "true");
+        if let Some(import) = self.import {
+            private.set(IMPORT, import.name());
         }
         private
     }
@@ -128,12 +151,10 @@ mod tests {
         assert_eq!(read(b""), PrivateState::default());
         assert_eq!(read(b"\x01\x02"), PrivateState::default());
         let unreturned = vec!["a".to_owned()];
-        let state = PrivateState {
-            token: Some("t".into()),
-            configured: Some(Configured::default()),
-            unreturned,
-            is_imported: true,
-        };
-        assert_eq!(read(&state.encode().encode()), state);
+        for import in Import::ALL {
+            let (configured, unreturned) = (Some(Configured::default()), unreturned.clone());
+            let state = PrivateState { token: Some("t".into()), configured, unreturned, import: Some(import) };
+            assert_eq!(read(&state.encode().encode()), state);
+        }
     }
 }

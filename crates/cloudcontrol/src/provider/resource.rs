@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use groma_framework::{
-    Answer, CreateRequest, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse, ObjectResponse,
-    ProviderDiagnostic, ProviderDiagnostics, ReadRequest, Resource, ResourceSchema, UpdateRequest, UpgradeRequest,
-    ValidateRequest,
+    Answer, CreateRequest, Deferred, DeleteRequest, ImportRequest, ModifyPlanRequest, ModifyPlanResponse,
+    ObjectResponse, ProviderDiagnostic, ProviderDiagnostics, ReadRequest, Resource, ResourceSchema, UpdateRequest,
+    UpgradeRequest, ValidateRequest,
 };
-use groma_value::{Path, Value};
+use groma_value::{Path, PathStep, Value};
 
 use super::access::Access;
 use super::changing::{create, delete, update};
@@ -18,7 +18,7 @@ use super::imported::{imported_stub, read_imported};
 use super::interpreted::Interpreted;
 use super::plan::{Sources, plan};
 use super::present::{identifier_of, read};
-use super::private_state::{Configured, PrivateState, new_client_token};
+use super::private_state::{Configured, Import, PrivateState, new_client_token};
 use super::region::REGION;
 use super::stored;
 use super::tags::TagSettings;
@@ -84,11 +84,14 @@ impl Resource for CloudResource {
         Answer::pending(async move {
             match self.reach(&request.state) {
                 Ok(connection) => {
-                    let response = match PrivateState::decode(&request.private).is_imported {
-                        true => read_imported(&connection, &self.interpreted, request).await,
-                        false => read(&connection, &self.interpreted, request).await,
+                    let response = match PrivateState::decode(&request.private).import {
+                        Some(Import::Stub) => read_imported(&connection, &self.interpreted, request).await,
+                        _ => read(&connection, &self.interpreted, request).await,
                     };
                     self.identified(&connection, response)
+                }
+                Err(problem) if self.access.is_waiting() => {
+                    ObjectResponse::deferred(Deferred::ProviderConfigUnknown, problem)
                 }
                 Err(problem) => ObjectResponse::failed(problem),
             }
@@ -118,8 +121,14 @@ impl Resource for CloudResource {
     }
 
     fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
-        let home = self.access.connection().ok().map(|connection| connection.region.clone());
-        let response = imported_stub(&self.interpreted, &self.type_name, home.as_deref(), &request);
+        let connection = match self.access.connection() {
+            Ok(connection) => connection,
+            Err(problem) if self.access.is_waiting() => {
+                return Answer::ready(ObjectResponse::deferred(Deferred::ProviderConfigUnknown, problem));
+            }
+            Err(problem) => return Answer::ready(ObjectResponse::failed(problem)),
+        };
+        let response = imported_stub(&self.interpreted, &self.type_name, &connection, &request);
         let connection = response.state.as_ref().and_then(|state| self.reach(state).ok());
         Answer::ready(match connection {
             Some(connection) => self.identified(&connection, response),
@@ -154,19 +163,25 @@ fn plan_change(
         prior: &request.state,
         framework: &request.plan,
         configured: private.configured.as_ref(),
+        import: private.import,
     };
     let mut planned = plan(fields, sources);
     if let Some(place) = &interpreted.tags {
         planned.state = place.plan(tags, fields, &request.state, &planned.state);
     }
     let changes = planned.state != request.state;
+    let mut unreturned = private.unreturned.clone();
     let requires_replace: Vec<Path> =
         if changes && !request.state.is_null() && interpreted.schema.handlers.update.is_none() {
             // What cannot be updated is replaced, unless nothing is known of it.
-            let imported = private.configured.is_none();
-            let is_known = |path: &Path| request.state.path_get(path).is_ok_and(|value| !value.is_null());
-            let mut paths = changed_attributes(fields, &request.state, &planned.state);
-            paths.retain(|path| !imported || is_known(path));
+            let is_open = |path: &Path| {
+                private.import == Some(Import::Unconfigured)
+                    && request.state.path_get(path).is_ok_and(|value| value.is_null())
+            };
+            let changed = changed_attributes(fields, &request.state, &planned.state);
+            let (adopted, mut paths): (Vec<Path>, Vec<Path>) = changed.into_iter().partition(is_open);
+            unreturned.extend(adopted.iter().filter_map(attribute_of));
+            planned.adopted.extend(adopted);
             paths.extend(request.requires_replace.iter().filter(|path| **path == region_path()).cloned());
             paths
         } else {
@@ -184,7 +199,8 @@ fn plan_change(
     let token = changes.then(new_client_token);
     let configured = Some(Configured::of(fields, &request.config));
     let private = if changes || private.configured != configured {
-        PrivateState { token, configured, ..private }.encode()
+        let import = private.import.map(|_| Import::Configured);
+        PrivateState { token, configured, unreturned, import }.encode()
     } else {
         request.private
     };
@@ -201,6 +217,14 @@ fn adoption_warning(adopted: &[Path]) -> ProviderDiagnostics {
         names.join(", ")
     );
     ProviderDiagnostic::warning("Imported Value Not Verified", detail).at(first.clone()).into()
+}
+
+/// Returns the name of the attribute that a path begins with.
+fn attribute_of(path: &Path) -> Option<String> {
+    match path.steps().first()? {
+        PathStep::Attribute(name) => Some(name.to_string()),
+        PathStep::Index(_) => None,
+    }
 }
 
 fn region_path() -> Path {

@@ -16,6 +16,24 @@ use super::tags::TagSettings;
 pub const EMULATOR_FILE: &str = "groma-emulator.json";
 const DEFAULT_RETRIES: u64 = 25;
 
+/// The arguments that decide which objects the provider reaches: the service or the emulator, the account and the region.
+pub const DESTINATION: [&str; 14] = [
+    "access_key",
+    "secret_key",
+    "token",
+    "profile",
+    REGION,
+    "role_arn",
+    "shared_config_files",
+    "shared_credentials_files",
+    "endpoints",
+    "assume_role",
+    "assume_role_with_web_identity",
+    "allowed_account_ids",
+    "forbidden_account_ids",
+    "emulator",
+];
+
 /// The schema of the provider block.
 pub fn schema() -> ResourceSchema {
     let attributes = [

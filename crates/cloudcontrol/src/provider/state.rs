@@ -94,8 +94,8 @@ fn read_elements(element: &Shape, order: Order, elements: &[Json], prior: &Value
         return plain;
     }
     let partners = match order {
-        Order::Ignored => partners(element, &plain, before),
-        Order::Unstated => with_positions(partners(element, &plain, before), before.len()),
+        Order::Ignored => pairs(element, &plain, before),
+        Order::Unstated => with_positions(pairs(element, &plain, before), before.len()),
         Order::Kept => (0..plain.len()).map(|index| (index < before.len()).then_some(index)).collect(),
     };
     let mut read: Vec<(usize, Value)> = elements
@@ -112,6 +112,29 @@ fn read_elements(element: &Shape, order: Order, elements: &[Json], prior: &Value
         read.sort_by_key(|(index, _)| *index);
     }
     read.into_iter().map(|(_, value)| value).collect()
+}
+
+/// For each returned element the position of the prior one that it belongs to. A prior element may lack what the service has added to it.
+fn pairs(element: &Shape, returned: &[Value], prior: &[Value]) -> Vec<Option<usize>> {
+    let mut found = partners(element, returned, prior);
+    let open: Vec<usize> = (0..returned.len()).filter(|index| found[*index].is_none()).collect();
+    let mut is_free = vec![true; prior.len()];
+    for index in found.iter().flatten() {
+        is_free[*index] = false;
+    }
+    let free: Vec<usize> = (0..prior.len()).filter(|index| is_free[*index]).collect();
+    if open.is_empty() || free.is_empty() {
+        return found;
+    }
+    let chosen =
+        |values: &[Value], indices: &[usize]| indices.iter().map(|index| values[*index].clone()).collect::<Vec<_>>();
+    let completed = partners(element, &chosen(prior, &free), &chosen(returned, &open));
+    for (prior, returned) in free.iter().zip(completed) {
+        if let Some(index) = returned {
+            found[open[index]] = Some(*prior);
+        }
+    }
+    found
 }
 
 /// Pairs each element without a partner with the element at its own position, if that one has no partner either: a changed

@@ -14,7 +14,7 @@ use groma_value::Value;
 use super::deferral;
 use super::event::Instance;
 use super::expand;
-use super::ignore::{Ignore, evaluate_ignore_changes};
+use super::ignore::{Ignore, evaluate_ignore_changes, without_ignored};
 use super::inputs::Inputs;
 use super::managed;
 use super::plan_call::{Disposal, Prevention};
@@ -102,11 +102,20 @@ pub(super) fn evaluate_imported(
     let repetition = managed::repetition(world, instance);
     let functions = Arc::clone(&evaluation.functions);
     let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
+    let block = &template.schema.block;
+    let Some((_, resource)) =
+        world.static_module(instance.module).config.resources.get_index(instance.resource as usize)
+    else {
+        return block.null_value();
+    };
     let reported = std::mem::take(&mut evaluation.diagnostics);
     let config = evaluation.instance(&template.body, address, &scope);
+    let ignore = evaluate_ignore_changes(evaluation, &resource.lifecycle.ignore_changes, &scope);
     evaluation.diagnostics = reported;
-    let is_stored = |config: &Value| template.ephemeral_misuse(config, address).is_none();
-    config.filter(is_stored).unwrap_or_else(|| template.schema.block.null_value())
+    match config.filter(|config| template.ephemeral_misuse(config, address).is_none()) {
+        Some(config) => without_ignored(block, &ignore, config),
+        None => block.null_value(),
+    }
 }
 
 pub(super) fn evaluate_instance(

@@ -58,6 +58,17 @@ pub fn ignore_changes(block: &Block, ignore: &Ignore, prior: &Value, config: Val
     }
 }
 
+/// Returns the configuration without the ignored arguments, for an import: what the object has counts there. An argument is left out as a
+/// whole, even if only a part of it is ignored.
+pub fn without_ignored(block: &Block, ignore: &Ignore, config: Value) -> Value {
+    let without = |config: Value, path: &Path| keep(&config, block.empty_value(), path.steps().get(..1).unwrap_or(&[]));
+    match ignore {
+        Ignore::Nothing => config,
+        Ignore::All => block.null_value(),
+        Ignore::Paths(paths) => paths.iter().fold(config, without),
+    }
+}
+
 /// Returns an object without computed-only attributes: the part that a configuration can set.
 fn configurable(block: &Block, prior: &Value) -> Value {
     let Some(object) = prior.as_object() else { return prior.clone() };

@@ -11,7 +11,7 @@ use groma_state::{ObjectRecord, ObjectStatus};
 use groma_value::{Path, Value};
 use indexmap::IndexSet;
 
-use super::ignore::{Ignore, ignore_changes};
+use super::ignore::{Ignore, ignore_changes, without_ignored};
 use crate::call_target::CallTarget;
 use crate::generate;
 use crate::hooks::{self, Hooks};
@@ -202,7 +202,7 @@ impl PlanCall {
         self.hooks.import_planned(&self.target.address, importing);
         let input = ImportInput {
             target: importing.target.clone(),
-            config: self.config.clone(),
+            config: without_ignored(&self.target.schema.block, &self.lifecycle.ignore, self.config.clone()),
             capabilities: self.deferral.capabilities(),
         };
         // An import returns a stub with little more than the id; the read that follows completes it (LC-23).

@@ -41,7 +41,7 @@ fn case(interpreted: &Interpreted, seed: u64) -> Option<Json> {
     let fields = &interpreted.fields;
     let nothing = fields.block.null_value();
     let planned = |config: &Value| {
-        let sources = Sources { config, prior: &nothing, framework: config, configured: None };
+        let sources = Sources { config, prior: &nothing, framework: config, configured: None, import: None };
         plan(fields, sources).state.unknown_as_null()
     };
     let (minimal, extended) = (planned(&generated.minimal), planned(&generated.extended));
