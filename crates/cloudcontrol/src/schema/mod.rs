@@ -115,25 +115,33 @@ impl Catalogue {
 
     /// The schema document of a type.
     pub fn document(&self, type_name: &str) -> Result<Option<String>, SchemaError> {
-        if let Some(text) = self.given.get(type_name) {
-            return Ok(Some(text.clone()));
-        }
-        match &self.texts {
-            Some(_) => Ok(self.described_document(type_name)?.map(|document| document.to_string())),
-            None => self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name)),
+        match self.found(type_name)? {
+            Some(Found::Shipped(_)) if self.texts.is_some() => {
+                Ok(self.described_document(type_name)?.map(|document| document.to_string()))
+            }
+            found => Ok(found.map(Found::into_text)),
         }
     }
 
     /// Returns the schema document of a type with its descriptions.
     fn described_document(&self, type_name: &str) -> Result<Option<serde_json::Value>, SchemaError> {
-        if let Some(text) = self.given.get(type_name) {
-            return json(text).map(Some);
+        match self.found(type_name)? {
+            None => Ok(None),
+            Some(Found::Given(text)) => json(text).map(Some),
+            Some(Found::Shipped(text)) => {
+                let texts = self.texts.as_ref().map_or(Ok(None), |blob| blob.document(type_name))?;
+                described(json(&text)?, texts.as_deref()).map(Some)
+            }
         }
-        let Some(text) = self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name))? else {
-            return Ok(None);
-        };
-        let texts = self.texts.as_ref().map_or(Ok(None), |blob| blob.document(type_name))?;
-        described(json(&text)?, texts.as_deref()).map(Some)
+    }
+
+    /// Returns the document of a type as it is stored: the given one, or else the shipped one.
+    fn found(&self, type_name: &str) -> Result<Option<Found<'_>>, SchemaError> {
+        if let Some(text) = self.given.get(type_name) {
+            return Ok(Some(Found::Given(text)));
+        }
+        let shipped = self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name))?;
+        Ok(shipped.map(Found::Shipped))
     }
 
     /// Returns the inputs that the list handler of a type needs; none if it has no list handler. Much faster than
@@ -148,11 +156,9 @@ impl Catalogue {
             #[serde(default)]
             handlers: Handlers,
         }
-        let shipped = || self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name));
-        let Some(text) = self.given.get(type_name).cloned().map_or_else(shipped, |text| Ok(Some(text)))? else {
-            return Ok(None);
-        };
-        let outline: Outline = serde_json::from_str(&text).map_err(|error| SchemaError::Document(error.to_string()))?;
+        let Some(found) = self.found(type_name)? else { return Ok(None) };
+        let outline: Outline =
+            serde_json::from_str(&found.into_text()).map_err(|error| SchemaError::Document(error.to_string()))?;
         Ok(outline.handlers.list.map(|list| parse_list_inputs(&list)))
     }
 
@@ -185,6 +191,21 @@ impl Catalogue {
         let schema = Arc::new(parse(&text)?);
         let mut parsed = self.parsed.write().unwrap_or_else(PoisonError::into_inner);
         Ok(Some(parsed.entry(type_name.into()).or_insert(schema).clone()))
+    }
+}
+
+/// A document as it is stored, by its origin. Given documents have their descriptions.
+enum Found<'a> {
+    Given(&'a str),
+    Shipped(String),
+}
+
+impl Found<'_> {
+    fn into_text(self) -> String {
+        match self {
+            Self::Given(text) => text.to_owned(),
+            Self::Shipped(text) => text,
+        }
     }
 }
 
