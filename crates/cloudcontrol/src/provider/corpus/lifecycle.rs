@@ -54,16 +54,19 @@ pub fn emulator() -> Arc<Store> {
     Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap())
 }
 
+fn project(store: Arc<Store>) -> Project {
+    let make = move || -> Arc<dyn groma_provider::Provider> {
+        let api = Arc::new(Embedded::new(store.clone(), "eu-central-1"));
+        Arc::new(AwsCloudControl::default().with_api(api).with_first_delay(Duration::ZERO).served())
+    };
+    Project::new("hashicorp/awscc", make, Transport::InProcess).unwrap()
+}
+
 /// Runs the lifecycle of a configuration.
 pub fn run(revisions: &Revisions) -> Result<(), FailedStep> {
     let store = emulator();
-    let shared = store.clone();
-    let make = move || -> Arc<dyn groma_provider::Provider> {
-        let api = Arc::new(Embedded::new(shared.clone(), "eu-central-1"));
-        Arc::new(AwsCloudControl::default().with_api(api).with_first_delay(Duration::ZERO).served())
-    };
+    let mut project = project(store.clone());
     let failed = |step: Step| move |problems: Problems| FailedStep { step, reason: problems.to_string() };
-    let mut project = Project::new("hashicorp/awscc", make, Transport::InProcess).unwrap();
     project.configure(&revisions.created);
     project.validate().map_err(failed(Step::Validate))?;
     project.apply().map_err(failed(Step::Create))?;
@@ -127,4 +130,32 @@ fn changed_attributes(project: &Project, planned: &Planned) -> BTreeMap<String, 
         }
     }
     changed
+}
+
+#[test]
+fn an_import_takes_no_ignored_argument_from_the_configuration() {
+    let mut project = project(emulator());
+    let configuration = |image: &str, lifecycle: &str| {
+        format!(
+            "provider \"awscc\" {{\n  region = \"eu-central-1\"\n}}\nresource \"awscc_lambda_function\" \"it\" {{\n  function_name = \
+             \"f\"\n  role = \"arn:aws:iam::123456789012:role/r\"\n  package_type = \"Image\"\n  code = {{ image_uri = \"{image}\" }}\n  \
+             {lifecycle}\n}}\n"
+        )
+    };
+    project.configure(&configuration("real", ""));
+    project.apply().unwrap();
+    let code = |project: &Project| project.attribute("awscc_lambda_function.it", "code").unwrap();
+    for (lifecycle, is_taken) in [
+        ("", true),
+        ("lifecycle {\n    ignore_changes = [timeout]\n  }", true),
+        ("lifecycle {\n    ignore_changes = [code]\n  }", false),
+        ("lifecycle {\n    ignore_changes = [code.image_uri]\n  }", false),
+        ("lifecycle {\n    ignore_changes = all\n  }", false),
+    ] {
+        project.configure(&configuration("placeholder", lifecycle));
+        import(&mut project).unwrap();
+        assert_eq!(code(&project).is_null(), !is_taken, "{lifecycle}");
+        // A part of a missing object cannot be ignored, and the plan shows that it is set.
+        assert_eq!(empty(&project, Step::Import).is_ok(), !lifecycle.contains("image_uri"), "{lifecycle}");
+    }
 }
