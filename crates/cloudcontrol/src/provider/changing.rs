@@ -27,16 +27,23 @@ pub(super) async fn create(
     let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
     let planned = request.plan;
     // The planned token: an apply that is repeated finds the request of the first one (CC-40).
-    let token = PrivateState::decode(&request.private).token.unwrap_or_else(new_client_token);
+    let planned_token = PrivateState::decode(&request.private).token;
+    let token = planned_token.clone().unwrap_or_else(new_client_token);
     let private = PrivateState { configured: Some(Configured::of(fields, &request.config)), ..PrivateState::default() };
     let desired = match &interpreted.tags {
         Some(place) => place.desired(&connection.tags, fields, &planned, &BTreeMap::new()),
         None => planned.clone(),
     };
-    let desired = with_ephemeral(fields, &desired, &request.config);
-    let document = Json::Object(desired_state(fields, &desired)).to_string();
+    let sent = with_ephemeral(fields, &desired, &request.config);
+    // The journal keeps no write-only arguments, so the next run could not send the same request.
+    let is_repeatable = planned_token.is_some() && sent == desired;
+    let document = Json::Object(desired_state(fields, &sent)).to_string();
     match connection.create(schema, document, &token).await {
         Ok(identifier) => read_back(connection, interpreted, &planned, &identifier, private).await,
+        // The request goes on, and the object may become complete: a record of it would be tainted and have it replaced.
+        Err(failure) if is_repeatable && failure.fate == CallFate::NoResponse => {
+            ObjectResponse::failed(failed_change(interpreted, &failure, None, RecordAfterFailure::Absent))
+        }
         Err(failure) => not_created(connection, interpreted, &planned, private.encode(), &failure).await,
     }
 }
