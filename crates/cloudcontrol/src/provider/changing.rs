@@ -102,7 +102,7 @@ async fn not_created(
         _ => None,
     };
     if let Some(identifier) = left_behind {
-        match connection.get(&interpreted.schema, identifier).await {
+        match connection.get_result(&interpreted.schema, identifier).await {
             Ok(None) => {}
             // Whether it is there cannot be said: better a record of nothing than an object nobody knows of.
             Ok(Some(_)) | Err(_) => return unfinished(fields, planned, identifier, private, recorded()),

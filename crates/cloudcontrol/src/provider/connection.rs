@@ -24,6 +24,28 @@ pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(10);
 /// An internal failure of a handler rarely passes, so such a call is made at most three times.
 const HANDLER_FAILURE_RETRIES: u64 = 2;
 
+/// The errors after which a call is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Retries {
+    /// Those that pass, until the user wants to stop: the call would begin something, or nothing depends on it.
+    UntilStop,
+    /// Those that pass, even after an interrupt: the call follows a request that has begun, whose result would be lost.
+    Always,
+    /// Those of a cancellation: a request that can no longer be cancelled never can be.
+    Cancellation,
+}
+
+impl Retries {
+    fn repeats_after(self, fault: Fault, is_stopping: bool) -> bool {
+        fault.is_worth_retrying()
+            && match self {
+                Self::UntilStop => !is_stopping,
+                Self::Always => true,
+                Self::Cancellation => fault != Fault::ConcurrentModification,
+            }
+    }
+}
+
 /// The service as a configured provider uses it.
 pub struct Connection {
     /// The operations of the API.
@@ -157,12 +179,30 @@ impl Connection {
 
     /// Reads an object; none if it is gone.
     pub async fn get(&self, schema: &TypeSchema, identifier: &str) -> Result<Option<ResourceDescription>, Failure> {
+        self.get_with(schema, identifier, Retries::UntilStop).await
+    }
+
+    /// Reads the object of a request that has ended; none if there is none. An interrupt does not end the attempts.
+    pub(super) async fn get_result(
+        &self,
+        schema: &TypeSchema,
+        identifier: &str,
+    ) -> Result<Option<ResourceDescription>, Failure> {
+        self.get_with(schema, identifier, Retries::Always).await
+    }
+
+    async fn get_with(
+        &self,
+        schema: &TypeSchema,
+        identifier: &str,
+        retries: Retries,
+    ) -> Result<Option<ResourceDescription>, Failure> {
         let request = GetResource {
             type_name: schema.type_name.to_string(),
             identifier: identifier.to_owned(),
             role_arn: self.role_arn.clone(),
         };
-        match self.patiently("GetResource", || self.api.get_resource(request.clone())).await {
+        match self.patiently("GetResource", retries, || self.api.get_resource(request.clone())).await {
             Ok(description) => Ok(Some(description)),
             Err(failure) if failure.is_not_found() => Ok(None),
             Err(failure) => Err(failure),
@@ -206,7 +246,9 @@ impl Connection {
                 role_arn: self.role_arn.clone(),
                 ..ListResources::default()
             };
-            let page = self.patiently("ListResources", || self.api.list_resources(request.clone())).await?;
+            let page = self
+                .patiently("ListResources", Retries::UntilStop, || self.api.list_resources(request.clone()))
+                .await?;
             identifiers.extend(page.resource_descriptions.into_iter().map(|description| description.identifier));
             next_token = page.next_token;
             if next_token.is_none() {
@@ -251,7 +293,7 @@ impl Connection {
                 answer
             })
         };
-        let started = self.patiently(operation, noted).await;
+        let started = self.patiently(operation, Retries::UntilStop, noted).await;
         started.map_err(|failure| if may_have_begun.load(Ordering::Relaxed) { failure.unanswered() } else { failure })
     }
 
@@ -259,6 +301,7 @@ impl Connection {
     pub(super) async fn patiently<'a, T>(
         &self,
         operation: &str,
+        retries: Retries,
         call: impl Fn() -> Answer<'a, T>,
     ) -> Result<T, Failure> {
         let mut repeated = 0;
@@ -282,7 +325,7 @@ impl Connection {
                 Fault::HandlerInternalFailure => self.max_retries.min(HANDLER_FAILURE_RETRIES),
                 _ => self.max_retries,
             };
-            if !error.fault.is_worth_retrying() || repeated >= limit || self.is_stopping() {
+            if repeated >= limit || !retries.repeats_after(error.fault, self.is_stopping()) {
                 return Err(Failure::refused(operation, &error));
             }
             repeated += 1;
@@ -324,7 +367,7 @@ impl Connection {
         let Some(identifier) = failure.identifier.clone().or_else(named) else { return false };
         // An object that existed before is not the result of this creation.
         let is_other = failure.code == Some(HandlerErrorCode::AlreadyExists);
-        !is_other && !matches!(self.get(schema, &identifier).await, Ok(None))
+        !is_other && !matches!(self.get_result(schema, &identifier).await, Ok(None))
     }
 
     pub(super) fn is_stopping(&self) -> bool {

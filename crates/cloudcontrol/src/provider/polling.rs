@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::connection::{Connection, LONGEST_DELAY, pause};
+use super::connection::{Connection, LONGEST_DELAY, Retries, pause};
 use super::failure::{Failure, ended};
 use crate::Name;
 use crate::api::{Operation, ProgressEvent};
@@ -77,8 +77,7 @@ impl Finish<'_> {
             }
             if connection.is_stopping() && !cancelled {
                 cancelled = true;
-                // A request that can no longer be cancelled comes to its end, which is waited for in any case.
-                let _ = connection.api.cancel_resource_request(event.request_token.clone()).await;
+                self.cancel(&event.request_token).await;
                 next = first;
             }
             // Only the first answer may come at once; after that the service is left in peace for a moment at least.
@@ -101,13 +100,20 @@ impl Finish<'_> {
                 continue;
             }
             let status = || connection.api.get_resource_request_status(token.clone());
-            event = match connection.patiently("GetResourceRequestStatus", status).await {
+            event = match connection.patiently("GetResourceRequestStatus", Retries::Always, status).await {
                 Ok(event) => event,
                 // The request goes on, although its result cannot be read.
                 Err(failure) => return Err(Failure { identifier: last.identifier, ..failure }.unanswered()),
             };
             event.identifier = event.identifier.or(last.identifier);
         }
+    }
+
+    /// Asks the service to cancel the request.
+    async fn cancel(&self, token: &str) {
+        let call = || self.connection.api.cancel_resource_request(token.to_owned());
+        // A request that is not cancelled comes to its end, which is waited for in any case.
+        let _ = self.connection.patiently("CancelResourceRequest", Retries::Cancellation, call).await;
     }
 
     /// Waits for `wait`. Returns false at once when the user wants to stop and the request is not cancelled yet.
