@@ -18,6 +18,7 @@ use groma_cloudcontrol::api::{
 };
 use groma_cloudcontrol::emulator::{Embedded, Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
+use groma_provider::CallFate;
 use serde_json::{Value as Json, json};
 use support::{World, configure, remote_provider, remote_provider_in, serve, text};
 
@@ -314,13 +315,32 @@ fn cc_49_failed_requests_start_again_if_no_object_came_into_being() {
 #[test]
 fn cc_49_failed_request_does_not_start_again_if_the_object_is_there() {
     let (world, service) = Failing::world(HandlerErrorCode::Throttling, "Rate exceeded", 0, false);
-    let bucket = json!({"bucket_name": "reports"});
+    let bucket = json!({"bucket_name": "reports", "tags": [{"key": "owner", "value": "me"}]});
     world.apply("awscc_s3_bucket", &bucket, None);
     service.left.store(1, Ordering::Relaxed);
     service.creations.store(0, Ordering::Relaxed);
     let plan = world.plan("awscc_s3_bucket", &bucket, None);
     let failed = world.try_apply("awscc_s3_bucket", &bucket, None, &plan);
     assert!(failed.diagnostics.has_errors());
+    assert_eq!(service.creations.load(Ordering::Relaxed), 1);
+    // AWS has not named the object, which the provider has found by the name in the configuration.
+    let state = failed.new_state.unwrap();
+    assert_eq!(state.as_object().unwrap().get("id").unwrap().as_str(), Some("reports"));
+    service.left.store(1, Ordering::Relaxed);
+    let other = json!({"bucket_name": "reports", "tags": [{"key": "owner", "value": "somebody"}]});
+    let plan = world.plan("awscc_s3_bucket", &other, None);
+    let failed = world.try_apply("awscc_s3_bucket", &other, None, &plan);
+    assert!(failed.new_state.unwrap().is_null(), "a different object of this name existed before");
+}
+
+#[test]
+fn cc_47_failed_creation_is_asked_for_again_if_nothing_can_be_read() {
+    let (world, service) = Failing::world(HandlerErrorCode::Throttling, "Rate exceeded", 1, true);
+    let bucket = json!({"bucket_name": "reports"});
+    let plan = world.plan("awscc_s3_bucket", &bucket, None);
+    let failed = world.try_apply("awscc_s3_bucket", &bucket, None, &plan);
+    assert_eq!(failed.diagnostics.fate(), CallFate::NoResponse, "{:?}", failed.diagnostics);
+    assert!(failed.new_state.unwrap().is_null());
     assert_eq!(service.creations.load(Ordering::Relaxed), 1);
 }
 

@@ -12,10 +12,10 @@ use groma_cloudcontrol::api::{
     Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, ListResourceRequests,
     ListResources, ProgressEvent, RequestList, ResourceDescription, ResourceList, UpdateResource,
 };
-use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
+use groma_cloudcontrol::emulator::{Embedded, Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
-use groma_provider::Provider;
-use serde_json::json;
+use groma_provider::{ApplyResponse, CallFate, Provider};
+use serde_json::{Value as Json, json};
 use support::World;
 
 /// What becomes of cancellations.
@@ -119,4 +119,38 @@ fn cc_46_throttled_polls_and_the_read_at_the_end_are_repeated_after_an_interrupt
     assert!(created.diagnostics.is_empty(), "{:?}", created.diagnostics);
     assert!(!created.new_state.unwrap().is_null());
     assert_eq!(service.cancelled.load(Ordering::Relaxed), 1, "a request that cannot be cancelled is left alone");
+}
+
+/// Plans a creation and applies it after an interrupt.
+fn cancelled(world: &World, type_name: &str, config: &Json) -> ApplyResponse {
+    let plan = world.plan(type_name, config, None);
+    world.provider.stop();
+    let response = world.try_apply(type_name, config, None, &plan);
+    assert!(response.diagnostics.iter().any(|problem| problem.detail.contains("cancelled")));
+    assert_eq!(response.diagnostics.fate(), CallFate::Answered);
+    response
+}
+
+#[test]
+fn cc_47_object_of_a_cancelled_creation_is_recorded() {
+    let faults = Faults { cancelled_objects: true, ..Faults::default() };
+    let settings = Settings { delay: Duration::from_secs(3_600), faults, ..Settings::default() };
+    for (type_name, config) in [
+        ("awscc_ec2_vpc", json!({"cidr_block": "10.0.0.0/16"})),
+        ("awscc_s3_bucket", json!({"bucket_name": "reports", "tags": [{"key": "a", "value": "b"}]})),
+    ] {
+        let world = World::on(Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings.clone()).unwrap()));
+        let state = cancelled(&world, type_name, &config).new_state.unwrap();
+        let identifier = state.as_object().unwrap().get("id").unwrap().as_str().unwrap().to_owned();
+        assert_eq!(&*world.store.objects(Some(type_name)).unwrap()[0].identifier, identifier);
+    }
+}
+
+#[test]
+fn cc_47_existing_object_is_not_taken_for_that_of_a_cancelled_creation() {
+    let (world, _) = Throttling::world(Cancellations::Possible);
+    let bucket = |owner: &str| json!({"bucket_name": "reports", "tags": [{"key": "owner", "value": owner}]});
+    world.apply("awscc_s3_bucket", &bucket("somebody"), None);
+    let response = cancelled(&world, "awscc_s3_bucket", &bucket("me"));
+    assert!(response.new_state.unwrap().is_null(), "{:?}", response.diagnostics);
 }

@@ -7,17 +7,16 @@ use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
 use super::connection::Connection;
-use super::failure::Failure;
 use super::failures::{RecordAfterFailure, diagnostic, failed_change, missing_identifier, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
+use super::left_behind::not_created;
 use super::patch::{desired_state, patch};
 use super::present::{identifier_of, properties, read_after_change, with_id};
 use super::private_state::{Configured, PrivateState, new_client_token};
 use super::same::is_empty;
 use super::secrets::with_ephemeral;
 use super::state::fill_object;
-use crate::api::HandlerErrorCode;
 
 pub(super) async fn create(
     connection: &Connection,
@@ -84,34 +83,7 @@ fn unreturned(fields: &Fields, planned: &Value, properties: &Map<String, Json>) 
     missing.map(|(field, _)| field.attribute.to_string()).collect()
 }
 
-/// A creation that failed may have left an object behind: it is kept, tainted, and never orphaned (CC-47). An object that
-/// was there before is somebody else's.
-async fn not_created(
-    connection: &Connection,
-    interpreted: &Interpreted,
-    planned: &Value,
-    private: PrivateData,
-    failure: &Failure,
-) -> ObjectResponse {
-    let fields = &interpreted.fields;
-    // Once the object is in the state, nothing needs to be asked for again.
-    let recorded =
-        || failed_change(interpreted, failure, None, RecordAfterFailure::Tainted).unanswered(CallFate::Answered);
-    let left_behind = match &failure.identifier {
-        Some(identifier) if failure.code != Some(HandlerErrorCode::AlreadyExists) => Some(identifier),
-        _ => None,
-    };
-    if let Some(identifier) = left_behind {
-        match connection.get_result(&interpreted.schema, identifier).await {
-            Ok(None) => {}
-            // Whether it is there cannot be said: better a record of nothing than an object nobody knows of.
-            Ok(Some(_)) | Err(_) => return unfinished(fields, planned, identifier, private, recorded()),
-        }
-    }
-    ObjectResponse::failed(failed_change(interpreted, failure, None, RecordAfterFailure::Absent))
-}
-
-fn unfinished(
+pub(super) fn unfinished(
     fields: &Fields,
     planned: &Value,
     identifier: &str,

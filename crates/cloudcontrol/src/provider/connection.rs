@@ -13,8 +13,8 @@ use super::pace::Pace;
 use super::polling::{Durations, Finish};
 use super::tags::TagSettings;
 use crate::api::{
-    Answer, CloudControl, CreateResource, DeleteResource, Fault, GetResource, HandlerErrorCode, ListResources,
-    Operation, ProgressEvent, ResourceDescription, UpdateResource,
+    Answer, CloudControl, CreateResource, DeleteResource, Fault, GetResource, ListResources, Operation, ProgressEvent,
+    ResourceDescription, UpdateResource,
 };
 pub(super) use crate::pause::pause;
 use crate::schema::{Handler, TypeSchema};
@@ -112,15 +112,20 @@ impl Connection {
                         .clone()
                         .ok_or_else(|| Failure::ended(OPERATION, "no identifier of the new object", &ended));
                 }
-                Err(failure) if self.may_start_again(&failure, attempt) => {
+                Err(mut failure) => {
+                    let given = identifier_given(schema, &desired_state);
+                    // An identifier that the service has chosen belongs to this request.
+                    failure.may_be_foreign &= failure.identifier == given;
+                    if !self.may_start_again(&failure, attempt) {
+                        return Err(failure);
+                    }
                     // Another attempt would create a second object.
-                    if self.came_into_being(schema, &desired_state, &failure).await {
+                    if let Some(failure) = self.left_behind(schema, given, failure).await {
                         return Err(failure);
                     }
                     attempt += 1;
                     self.wait(attempt).await;
                 }
-                Err(failure) => return Err(failure),
             }
         }
     }
@@ -357,22 +362,34 @@ impl Connection {
         failure.again.is_some_and(|reason| attempt < reason.limit()) && !self.is_stopping()
     }
 
-    /// Whether a failed creation left an object behind. If that cannot be found out, it counts as one.
-    async fn came_into_being(&self, schema: &TypeSchema, desired_state: &str, failure: &Failure) -> bool {
+    /// Returns the failure of a creation that left an object behind, with its identifier; none if there is no object. `given`
+    /// is the identifier that the desired state gives.
+    async fn left_behind(&self, schema: &TypeSchema, given: Option<String>, failure: Failure) -> Option<Failure> {
         // Without a handler to read it nobody can tell.
         if schema.handlers.read.is_none() {
-            return failure.identifier.is_some();
+            return failure.identifier.is_some().then_some(failure);
         }
-        let named = || schema.identifier_of(&serde_json::from_str(desired_state).ok()?);
-        let Some(identifier) = failure.identifier.clone().or_else(named) else { return false };
-        // An object that existed before is not the result of this creation.
-        let is_other = failure.code == Some(HandlerErrorCode::AlreadyExists);
-        !is_other && !matches!(self.get_result(schema, &identifier).await, Ok(None))
+        let is_named = failure.identifier.is_some();
+        let identifier = failure.identifier.clone().or(given)?;
+        let found = self.get_result(schema, &identifier).await;
+        let failure = Failure { identifier: Some(identifier), may_be_foreign: !is_named, ..failure };
+        match found {
+            Ok(found) => found.map(|_| failure),
+            // If the service named it, it counts as one.
+            Err(_) if is_named => Some(failure),
+            // The next run asks for the same request and looks again.
+            Err(_) => Some(failure.unanswered()),
+        }
     }
 
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
+}
+
+/// Returns the identifier of the object that a desired state describes, if it gives one.
+fn identifier_given(schema: &TypeSchema, desired_state: &str) -> Option<String> {
+    schema.identifier_of(&serde_json::from_str(desired_state).ok()?)
 }
 
 /// Returns the client token of an attempt. Later ones follow from the planned token, so that a run which continues
