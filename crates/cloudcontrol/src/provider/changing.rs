@@ -138,11 +138,41 @@ pub(super) async fn update(
         // A request that was refused changed nothing; one that failed may have changed a part, which the next read shows.
         return ObjectResponse::failed(problem);
     }
-    // The service has nothing to fill in, so no read is needed.
+    // The service has nothing to fill in, so the result is known.
     if planned.is_wholly_known() {
+        let private =
+            with_newly_unreturned(connection, interpreted, (&identifier, &request.state), &planned, private).await;
         return ObjectResponse::found(planned, private.encode());
     }
     read_back(connection, interpreted, &planned, &identifier, private).await
+}
+
+/// Adds the attributes that an update has set first and that the service does not return, as a creation does. Their absence
+/// would otherwise count as drift, and every plan would set them again.
+async fn with_newly_unreturned(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    (identifier, prior): (&str, &Value),
+    planned: &Value,
+    private: PrivateState,
+) -> PrivateState {
+    let fields = &interpreted.fields;
+    let added: Vec<String> = unreturned(fields, planned, &Map::new())
+        .into_iter()
+        .filter(|name| prior.attribute(name).is_some_and(|value| value.is_null()) && !private.unreturned.contains(name))
+        .collect();
+    // Most updates change values that were there before, and need no read.
+    if added.is_empty() || interpreted.schema.handlers.read.is_none() {
+        return private;
+    }
+    // The update has succeeded in any case; without the read, the next plan may repeat it.
+    let Ok(Some(found)) = read_after_change(connection, interpreted, identifier).await else {
+        return private;
+    };
+    let Ok(properties) = properties(&found) else { return private };
+    let missing = unreturned(fields, planned, &properties).into_iter().filter(|name| added.contains(name));
+    let unreturned = private.unreturned.iter().cloned().chain(missing).collect();
+    PrivateState { unreturned, ..private }
 }
 
 /// Returns the patch from the object to the planned one, its default tags included. Tags of others are read first if
