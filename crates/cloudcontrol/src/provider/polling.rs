@@ -77,8 +77,9 @@ impl Finish<'_> {
             }
             if connection.is_stopping() && !cancelled {
                 cancelled = true;
-                self.cancel(&event.request_token).await;
+                event = self.cancel(event).await;
                 next = first;
+                continue;
             }
             // Only the first answer may come at once; after that the service is left in peace for a moment at least.
             let wait = until(event.retry_after, next).max(if asked { next / 10 } else { Duration::ZERO });
@@ -109,11 +110,14 @@ impl Finish<'_> {
         }
     }
 
-    /// Asks the service to cancel the request.
-    async fn cancel(&self, token: &str) {
-        let call = || self.connection.api.cancel_resource_request(token.to_owned());
-        // A request that is not cancelled comes to its end, which is waited for in any case.
-        let _ = self.connection.patiently("CancelResourceRequest", Retries::Cancellation, call).await;
+    /// Asks the service to cancel the request, and returns what it is doing now.
+    async fn cancel(&self, event: ProgressEvent) -> ProgressEvent {
+        let call = || self.connection.api.cancel_resource_request(event.request_token.clone());
+        match self.connection.patiently("CancelResourceRequest", Retries::Cancellation, call).await {
+            Ok(answer) => ProgressEvent { identifier: answer.identifier.clone().or(event.identifier), ..answer },
+            // A request that is not cancelled comes to its end, which is waited for in any case.
+            Err(_) => event,
+        }
     }
 
     /// Waits for `wait`. Returns false at once when the user wants to stop and the request is not cancelled yet.
