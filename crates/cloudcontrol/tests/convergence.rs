@@ -249,3 +249,20 @@ fn cc_36_a_value_that_the_service_never_returns_is_unchanged() {
     assert_eq!(world.read("awscc_sqs_queue", &changed).state, changed.state);
     assert_eq!(world.store.show("AWS::SQS::Queue", &text(&changed, "id")).unwrap()["VisibilityTimeout"], 90);
 }
+
+#[test]
+fn cc_36_a_value_that_an_update_sets_first_and_the_service_never_returns_is_unchanged() {
+    let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), Settings::default()).unwrap());
+    let api = Arc::new(Forgetful(Embedded::new(store.clone(), "eu-central-1"), "VisibilityTimeout"));
+    let world = World::with_api(store, api, &json!({"region": "eu-central-1"}));
+    let object = world.applied("awscc_sqs_queue", &json!({"queue_name": "q", "delay_seconds": 5}));
+    let config = json!({"queue_name": "q", "delay_seconds": 5, "visibility_timeout": 90});
+    let changed = world.apply("awscc_sqs_queue", &config, Some(&object));
+    let read = world.read("awscc_sqs_queue", &changed);
+    assert_eq!(read.state, changed.state);
+    assert_eq!(world.plan("awscc_sqs_queue", &config, Some(&read)).planned_state, read.state);
+    // A property that the service returns is drift when it is gone.
+    let delay = r#"[{"op":"remove","path":"/DelaySeconds"}]"#;
+    world.store.patch("AWS::SQS::Queue", &text(&changed, "id"), delay).unwrap();
+    assert!(world.read("awscc_sqs_queue", &read).state.attribute("delay_seconds").unwrap().is_null());
+}

@@ -4,7 +4,8 @@
 
 mod support;
 
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use groma_cloudcontrol::api::{
 };
 use groma_cloudcontrol::emulator::{Embedded, Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
+use groma_provider::CallFate;
 use serde_json::{Value as Json, json};
 use support::{World, configure, remote_provider, remote_provider_in, serve, text};
 
@@ -70,10 +72,10 @@ fn cc_48_user_agent_has_the_products_of_block_and_environment() {
     let heard = std::thread::spawn(move || {
         let mut stream = listener.accept().unwrap().0;
         let mut head = [0; 4096];
-        let length = std::io::Read::read(&mut stream, &mut head).unwrap();
+        let length = Read::read(&mut stream, &mut head).unwrap();
         let answer = "<R><Account>123456789012</Account><Arn>arn:aws:iam::123456789012:root</Arn></R>";
         let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len());
-        std::io::Write::write_all(&mut stream, answer.as_bytes()).unwrap();
+        Write::write_all(&mut stream, answer.as_bytes()).unwrap();
         String::from_utf8_lossy(&head[..length]).into_owned()
     });
     let provider = remote_provider_in(Environment::default().with("TF_APPEND_USER_AGENT", "pipeline/7"));
@@ -127,6 +129,87 @@ fn cc_48_missing_credentials_and_regions_are_reported_once() {
     assert_eq!(problem(json!({"access_key": "A"})).0, "Incomplete Static Credentials");
     let duration = json!({"assume_role": {"role_arn": "arn:aws:iam::1:role/r", "duration": "5m"}});
     assert_eq!(problem(duration).0, "Invalid Session Duration");
+}
+
+/// An address in front of the service at `target`, where the first calls get these statuses and codes.
+fn faulty_front(target: SocketAddr, mut answers: Vec<(u16, &'static str)>) -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    answers.reverse();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let request = whole_request(&mut stream);
+            let answer = match answers.pop() {
+                Some((status, code)) => {
+                    let body = format!("{{\"__type\":\"{code}\",\"message\":\"internal\"}}");
+                    let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}", body.len());
+                    format!("{head}\r\n\r\n{body}").into_bytes()
+                }
+                None => relayed(target, &request),
+            };
+            stream.write_all(&answer).unwrap();
+        }
+    });
+    address
+}
+
+/// Reads a request with its body.
+fn whole_request(stream: &mut TcpStream) -> String {
+    let mut request = String::new();
+    let mut bytes = [0; 4096];
+    loop {
+        let count = stream.read(&mut bytes).unwrap();
+        request.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+        let Some((head, body)) = request.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        if count == 0 || body.len() >= length.unwrap_or(0) {
+            return request;
+        }
+    }
+}
+
+/// Returns the answer of the service at `target`, on a connection of its own.
+fn relayed(target: SocketAddr, request: &str) -> Vec<u8> {
+    let mut stream = TcpStream::connect(target).unwrap();
+    let request = request.replacen("\r\n", "\r\nconnection: close\r\n", 1);
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn cc_49_general_errors_of_aws_are_repeated() {
+    let store = store(Settings::default());
+    let target = serve(store.clone());
+    let general = vec![
+        (500, "InternalFailure"),
+        (500, "InternalServerError"),
+        (400, "RequestTimeout"),
+        (503, "ServiceUnavailable"),
+    ];
+    let world = World::remote(store.clone(), &block(faulty_front(target, general), &json!({})));
+    world.apply("awscc_sqs_queue", &json!({"queue_name": "jobs"}), None);
+    assert_eq!(store.objects(None).unwrap().len(), 1);
+}
+
+#[test]
+fn general_errors_of_aws_are_reported_with_one_code() {
+    let store = store(Settings::default());
+    let target = serve(store.clone());
+    for (status, code, expected) in [
+        (500, "InternalFailure", "returned: ServiceInternalErrorException: internal"),
+        (400, "RequestExpired", "returned: RequestExpired: internal"),
+    ] {
+        let front = faulty_front(target, vec![(status, code)]);
+        let world = World::remote(store.clone(), &block(front, &json!({"max_retries": 0})));
+        let queue = json!({"queue_name": "jobs"});
+        let plan = world.plan("awscc_sqs_queue", &queue, None);
+        let failed = world.try_apply("awscc_sqs_queue", &queue, None, &plan);
+        let detail = failed.diagnostics.iter().next().unwrap().detail.to_string();
+        assert!(detail.contains(expected), "{detail}");
+    }
 }
 
 /// A service whose first requests end with a failure, and that counts calls.
@@ -232,13 +315,32 @@ fn cc_49_failed_requests_start_again_if_no_object_came_into_being() {
 #[test]
 fn cc_49_failed_request_does_not_start_again_if_the_object_is_there() {
     let (world, service) = Failing::world(HandlerErrorCode::Throttling, "Rate exceeded", 0, false);
-    let bucket = json!({"bucket_name": "reports"});
+    let bucket = json!({"bucket_name": "reports", "tags": [{"key": "owner", "value": "me"}]});
     world.apply("awscc_s3_bucket", &bucket, None);
     service.left.store(1, Ordering::Relaxed);
     service.creations.store(0, Ordering::Relaxed);
     let plan = world.plan("awscc_s3_bucket", &bucket, None);
     let failed = world.try_apply("awscc_s3_bucket", &bucket, None, &plan);
     assert!(failed.diagnostics.has_errors());
+    assert_eq!(service.creations.load(Ordering::Relaxed), 1);
+    // AWS has not named the object, which the provider has found by the name in the configuration.
+    let state = failed.new_state.unwrap();
+    assert_eq!(state.as_object().unwrap().get("id").unwrap().as_str(), Some("reports"));
+    service.left.store(1, Ordering::Relaxed);
+    let other = json!({"bucket_name": "reports", "tags": [{"key": "owner", "value": "somebody"}]});
+    let plan = world.plan("awscc_s3_bucket", &other, None);
+    let failed = world.try_apply("awscc_s3_bucket", &other, None, &plan);
+    assert!(failed.new_state.unwrap().is_null(), "a different object of this name existed before");
+}
+
+#[test]
+fn cc_47_failed_creation_is_asked_for_again_if_nothing_can_be_read() {
+    let (world, service) = Failing::world(HandlerErrorCode::Throttling, "Rate exceeded", 1, true);
+    let bucket = json!({"bucket_name": "reports"});
+    let plan = world.plan("awscc_s3_bucket", &bucket, None);
+    let failed = world.try_apply("awscc_s3_bucket", &bucket, None, &plan);
+    assert_eq!(failed.diagnostics.fate(), CallFate::NoResponse, "{:?}", failed.diagnostics);
+    assert!(failed.new_state.unwrap().is_null());
     assert_eq!(service.creations.load(Ordering::Relaxed), 1);
 }
 

@@ -14,7 +14,7 @@ use groma_cloudcontrol::api::{
 };
 use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
-use groma_provider::{ApplyResponse, CallFate};
+use groma_provider::{ApplyResponse, CallFate, PlanResponse, Private};
 use serde_json::json;
 use support::World;
 
@@ -122,17 +122,34 @@ fn creation_without_a_response_is_recovered_by_its_token() {
 }
 
 #[test]
-fn creation_with_unknown_status_has_no_response_unless_the_state_has_the_object() {
+fn creation_with_unknown_status_is_recovered_by_its_token() {
     let (world, network) = world();
-    let config = json!({"cidr_block": "10.0.0.0/16"});
-    let plan = world.plan("awscc_ec2_vpc", &config, None);
+    let bucket = json!({"bucket_name": "reports"});
+    let plan = world.plan("awscc_s3_bucket", &bucket, None);
     network.lose(false, true);
-    let unanswered = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
-    let is_recorded = !unanswered.new_state.as_ref().unwrap().is_null();
-    assert_eq!(fate(&unanswered), if is_recorded { CallFate::Answered } else { CallFate::NoResponse });
-    network.lose(false, false);
-    world.try_apply("awscc_ec2_vpc", &config, None, &plan);
+    let unanswered = world.try_apply("awscc_s3_bucket", &bucket, None, &plan);
+    assert_eq!(fate(&unanswered), CallFate::NoResponse, "{:?}", unanswered.diagnostics);
+    // The object is complete by now: a record of it would be tainted, and the next apply would destroy it.
+    assert!(unanswered.new_state.as_ref().unwrap().is_null());
+    std::thread::sleep(Duration::from_millis(30));
     assert_eq!(world.store.objects(None).unwrap().len(), 1);
+    network.lose(false, false);
+    let found = world.try_apply("awscc_s3_bucket", &bucket, None, &plan);
+    assert!(found.diagnostics.is_empty() && !found.new_state.unwrap().is_null());
+    assert_eq!(world.store.objects(None).unwrap().len(), 1);
+}
+
+#[test]
+fn creation_that_cannot_be_requested_again_is_recorded() {
+    let (world, network) = world();
+    let bucket = json!({"bucket_name": "reports"});
+    let plan = world.plan("awscc_s3_bucket", &bucket, None);
+    let plan = PlanResponse { planned_private: Private::default(), ..plan };
+    network.lose(false, true);
+    let unanswered = world.try_apply("awscc_s3_bucket", &bucket, None, &plan);
+    // Without a planned token, the record is all that the next run has.
+    assert!(unanswered.new_state.as_ref().is_some_and(|state| !state.is_null()), "{:?}", unanswered.diagnostics);
+    assert_eq!(fate(&unanswered), CallFate::Answered);
 }
 
 #[test]

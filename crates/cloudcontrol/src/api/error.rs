@@ -169,7 +169,11 @@ impl ApiError {
 
 impl fmt::Display for ApiError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.fault.code(), self.message)
+        match self.fault {
+            // The message has the code that no fault stands for.
+            Fault::Other => formatter.write_str(&self.message),
+            fault => write!(formatter, "{}: {}", fault.code(), self.message),
+        }
     }
 }
 

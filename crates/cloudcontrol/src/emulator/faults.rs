@@ -30,6 +30,8 @@ pub struct Faults {
     pub latency: Duration,
     /// The time for which a new object exists and cannot be read.
     pub consistency: Duration,
+    /// Whether a creation that is cancelled leaves its object behind.
+    pub cancelled_objects: bool,
     /// Whether arrays come back in another order, unless the schema says that their order is significant.
     pub shuffle: bool,
     /// The seed of the random source.

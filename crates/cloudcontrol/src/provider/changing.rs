@@ -7,17 +7,16 @@ use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
 use super::connection::Connection;
-use super::failure::Failure;
 use super::failures::{RecordAfterFailure, diagnostic, failed_change, missing_identifier, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
+use super::left_behind::not_created;
 use super::patch::{desired_state, patch};
 use super::present::{identifier_of, properties, read_after_change, with_id};
 use super::private_state::{Configured, PrivateState, new_client_token};
 use super::same::is_empty;
 use super::secrets::with_ephemeral;
 use super::state::fill_object;
-use crate::api::HandlerErrorCode;
 
 pub(super) async fn create(
     connection: &Connection,
@@ -27,16 +26,23 @@ pub(super) async fn create(
     let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
     let planned = request.plan;
     // The planned token: an apply that is repeated finds the request of the first one (CC-40).
-    let token = PrivateState::decode(&request.private).token.unwrap_or_else(new_client_token);
+    let planned_token = PrivateState::decode(&request.private).token;
+    let token = planned_token.clone().unwrap_or_else(new_client_token);
     let private = PrivateState { configured: Some(Configured::of(fields, &request.config)), ..PrivateState::default() };
     let desired = match &interpreted.tags {
         Some(place) => place.desired(&connection.tags, fields, &planned, &BTreeMap::new()),
         None => planned.clone(),
     };
-    let desired = with_ephemeral(fields, &desired, &request.config);
-    let document = Json::Object(desired_state(fields, &desired)).to_string();
+    let sent = with_ephemeral(fields, &desired, &request.config);
+    // The journal keeps no write-only arguments, so the next run could not send the same request.
+    let is_repeatable = planned_token.is_some() && sent == desired;
+    let document = Json::Object(desired_state(fields, &sent)).to_string();
     match connection.create(schema, document, &token).await {
         Ok(identifier) => read_back(connection, interpreted, &planned, &identifier, private).await,
+        // The request goes on, and the object may become complete: a record of it would be tainted and have it replaced.
+        Err(failure) if is_repeatable && failure.fate == CallFate::NoResponse => {
+            ObjectResponse::failed(failed_change(interpreted, &failure, None, RecordAfterFailure::Absent))
+        }
         Err(failure) => not_created(connection, interpreted, &planned, private.encode(), &failure).await,
     }
 }
@@ -77,34 +83,7 @@ fn unreturned(fields: &Fields, planned: &Value, properties: &Map<String, Json>) 
     missing.map(|(field, _)| field.attribute.to_string()).collect()
 }
 
-/// A creation that failed may have left an object behind: it is kept, tainted, and never orphaned (CC-47). An object that
-/// was there before is somebody else's.
-async fn not_created(
-    connection: &Connection,
-    interpreted: &Interpreted,
-    planned: &Value,
-    private: PrivateData,
-    failure: &Failure,
-) -> ObjectResponse {
-    let fields = &interpreted.fields;
-    // Once the object is in the state, nothing needs to be asked for again.
-    let recorded =
-        || failed_change(interpreted, failure, None, RecordAfterFailure::Tainted).unanswered(CallFate::Answered);
-    let left_behind = match &failure.identifier {
-        Some(identifier) if failure.code != Some(HandlerErrorCode::AlreadyExists) => Some(identifier),
-        _ => None,
-    };
-    if let Some(identifier) = left_behind {
-        match connection.get(&interpreted.schema, identifier).await {
-            Ok(None) => {}
-            // Whether it is there cannot be said: better a record of nothing than an object nobody knows of.
-            Ok(Some(_)) | Err(_) => return unfinished(fields, planned, identifier, private, recorded()),
-        }
-    }
-    ObjectResponse::failed(failed_change(interpreted, failure, None, RecordAfterFailure::Absent))
-}
-
-fn unfinished(
+pub(super) fn unfinished(
     fields: &Fields,
     planned: &Value,
     identifier: &str,
@@ -159,11 +138,41 @@ pub(super) async fn update(
         // A request that was refused changed nothing; one that failed may have changed a part, which the next read shows.
         return ObjectResponse::failed(problem);
     }
-    // The service has nothing to fill in, so no read is needed.
+    // The service has nothing to fill in, so the result is known.
     if planned.is_wholly_known() {
+        let private =
+            with_newly_unreturned(connection, interpreted, (&identifier, &request.state), &planned, private).await;
         return ObjectResponse::found(planned, private.encode());
     }
     read_back(connection, interpreted, &planned, &identifier, private).await
+}
+
+/// Adds the attributes that an update has set first and that the service does not return, as a creation does. Their absence
+/// would otherwise count as drift, and every plan would set them again.
+async fn with_newly_unreturned(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    (identifier, prior): (&str, &Value),
+    planned: &Value,
+    private: PrivateState,
+) -> PrivateState {
+    let fields = &interpreted.fields;
+    let added: Vec<String> = unreturned(fields, planned, &Map::new())
+        .into_iter()
+        .filter(|name| prior.attribute(name).is_some_and(|value| value.is_null()) && !private.unreturned.contains(name))
+        .collect();
+    // Most updates change values that were there before, and need no read.
+    if added.is_empty() || interpreted.schema.handlers.read.is_none() {
+        return private;
+    }
+    // The update has succeeded in any case; without the read, the next plan may repeat it.
+    let Ok(Some(found)) = read_after_change(connection, interpreted, identifier).await else {
+        return private;
+    };
+    let Ok(properties) = properties(&found) else { return private };
+    let missing = unreturned(fields, planned, &properties).into_iter().filter(|name| added.contains(name));
+    let unreturned = private.unreturned.iter().cloned().chain(missing).collect();
+    PrivateState { unreturned, ..private }
 }
 
 /// Returns the patch from the object to the planned one, its default tags included. Tags of others are read first if

@@ -13,8 +13,8 @@ use super::pace::Pace;
 use super::polling::{Durations, Finish};
 use super::tags::TagSettings;
 use crate::api::{
-    Answer, CloudControl, CreateResource, DeleteResource, Fault, GetResource, HandlerErrorCode, ListResources,
-    Operation, ProgressEvent, ResourceDescription, UpdateResource,
+    Answer, CloudControl, CreateResource, DeleteResource, Fault, GetResource, ListResources, Operation, ProgressEvent,
+    ResourceDescription, UpdateResource,
 };
 pub(super) use crate::pause::pause;
 use crate::schema::{Handler, TypeSchema};
@@ -23,6 +23,28 @@ use crate::schema::{Handler, TypeSchema};
 pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(10);
 /// An internal failure of a handler rarely passes, so such a call is made at most three times.
 const HANDLER_FAILURE_RETRIES: u64 = 2;
+
+/// The errors after which a call is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Retries {
+    /// Those that pass, until the user wants to stop: the call would begin something, or nothing depends on it.
+    UntilStop,
+    /// Those that pass, even after an interrupt: the call follows a request that has begun, whose result would be lost.
+    Always,
+    /// Those of a cancellation: a request that can no longer be cancelled never can be.
+    Cancellation,
+}
+
+impl Retries {
+    fn repeats_after(self, fault: Fault, is_stopping: bool) -> bool {
+        fault.is_worth_retrying()
+            && match self {
+                Self::UntilStop => !is_stopping,
+                Self::Always => true,
+                Self::Cancellation => fault != Fault::ConcurrentModification,
+            }
+    }
+}
 
 /// The service as a configured provider uses it.
 pub struct Connection {
@@ -90,15 +112,20 @@ impl Connection {
                         .clone()
                         .ok_or_else(|| Failure::ended(OPERATION, "no identifier of the new object", &ended));
                 }
-                Err(failure) if self.may_start_again(&failure, attempt) => {
+                Err(mut failure) => {
+                    let given = identifier_given(schema, &desired_state);
+                    // An identifier that the service has chosen belongs to this request.
+                    failure.may_be_foreign &= failure.identifier == given;
+                    if !self.may_start_again(&failure, attempt) {
+                        return Err(failure);
+                    }
                     // Another attempt would create a second object.
-                    if self.came_into_being(schema, &desired_state, &failure).await {
+                    if let Some(failure) = self.left_behind(schema, given, failure).await {
                         return Err(failure);
                     }
                     attempt += 1;
                     self.wait(attempt).await;
                 }
-                Err(failure) => return Err(failure),
             }
         }
     }
@@ -157,12 +184,30 @@ impl Connection {
 
     /// Reads an object; none if it is gone.
     pub async fn get(&self, schema: &TypeSchema, identifier: &str) -> Result<Option<ResourceDescription>, Failure> {
+        self.get_with(schema, identifier, Retries::UntilStop).await
+    }
+
+    /// Reads the object of a request that has ended; none if there is none. An interrupt does not end the attempts.
+    pub(super) async fn get_result(
+        &self,
+        schema: &TypeSchema,
+        identifier: &str,
+    ) -> Result<Option<ResourceDescription>, Failure> {
+        self.get_with(schema, identifier, Retries::Always).await
+    }
+
+    async fn get_with(
+        &self,
+        schema: &TypeSchema,
+        identifier: &str,
+        retries: Retries,
+    ) -> Result<Option<ResourceDescription>, Failure> {
         let request = GetResource {
             type_name: schema.type_name.to_string(),
             identifier: identifier.to_owned(),
             role_arn: self.role_arn.clone(),
         };
-        match self.patiently("GetResource", || self.api.get_resource(request.clone())).await {
+        match self.patiently("GetResource", retries, || self.api.get_resource(request.clone())).await {
             Ok(description) => Ok(Some(description)),
             Err(failure) if failure.is_not_found() => Ok(None),
             Err(failure) => Err(failure),
@@ -206,7 +251,9 @@ impl Connection {
                 role_arn: self.role_arn.clone(),
                 ..ListResources::default()
             };
-            let page = self.patiently("ListResources", || self.api.list_resources(request.clone())).await?;
+            let page = self
+                .patiently("ListResources", Retries::UntilStop, || self.api.list_resources(request.clone()))
+                .await?;
             identifiers.extend(page.resource_descriptions.into_iter().map(|description| description.identifier));
             next_token = page.next_token;
             if next_token.is_none() {
@@ -251,7 +298,7 @@ impl Connection {
                 answer
             })
         };
-        let started = self.patiently(operation, noted).await;
+        let started = self.patiently(operation, Retries::UntilStop, noted).await;
         started.map_err(|failure| if may_have_begun.load(Ordering::Relaxed) { failure.unanswered() } else { failure })
     }
 
@@ -259,6 +306,7 @@ impl Connection {
     pub(super) async fn patiently<'a, T>(
         &self,
         operation: &str,
+        retries: Retries,
         call: impl Fn() -> Answer<'a, T>,
     ) -> Result<T, Failure> {
         let mut repeated = 0;
@@ -282,7 +330,7 @@ impl Connection {
                 Fault::HandlerInternalFailure => self.max_retries.min(HANDLER_FAILURE_RETRIES),
                 _ => self.max_retries,
             };
-            if !error.fault.is_worth_retrying() || repeated >= limit || self.is_stopping() {
+            if repeated >= limit || !retries.repeats_after(error.fault, self.is_stopping()) {
                 return Err(Failure::refused(operation, &error));
             }
             repeated += 1;
@@ -314,22 +362,34 @@ impl Connection {
         failure.again.is_some_and(|reason| attempt < reason.limit()) && !self.is_stopping()
     }
 
-    /// Whether a failed creation left an object behind. If that cannot be found out, it counts as one.
-    async fn came_into_being(&self, schema: &TypeSchema, desired_state: &str, failure: &Failure) -> bool {
+    /// Returns the failure of a creation that left an object behind, with its identifier; none if there is no object. `given`
+    /// is the identifier that the desired state gives.
+    async fn left_behind(&self, schema: &TypeSchema, given: Option<String>, failure: Failure) -> Option<Failure> {
         // Without a handler to read it nobody can tell.
         if schema.handlers.read.is_none() {
-            return failure.identifier.is_some();
+            return failure.identifier.is_some().then_some(failure);
         }
-        let named = || schema.identifier_of(&serde_json::from_str(desired_state).ok()?);
-        let Some(identifier) = failure.identifier.clone().or_else(named) else { return false };
-        // An object that existed before is not the result of this creation.
-        let is_other = failure.code == Some(HandlerErrorCode::AlreadyExists);
-        !is_other && !matches!(self.get(schema, &identifier).await, Ok(None))
+        let is_named = failure.identifier.is_some();
+        let identifier = failure.identifier.clone().or(given)?;
+        let found = self.get_result(schema, &identifier).await;
+        let failure = Failure { identifier: Some(identifier), may_be_foreign: !is_named, ..failure };
+        match found {
+            Ok(found) => found.map(|_| failure),
+            // If the service named it, it counts as one.
+            Err(_) if is_named => Some(failure),
+            // The next run asks for the same request and looks again.
+            Err(_) => Some(failure.unanswered()),
+        }
     }
 
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
+}
+
+/// Returns the identifier of the object that a desired state describes, if it gives one.
+fn identifier_given(schema: &TypeSchema, desired_state: &str) -> Option<String> {
+    schema.identifier_of(&serde_json::from_str(desired_state).ok()?)
 }
 
 /// Returns the client token of an attempt. Later ones follow from the planned token, so that a run which continues

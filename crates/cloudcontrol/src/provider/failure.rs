@@ -17,6 +17,8 @@ pub struct Failure {
     pub fault: Option<Fault>,
     /// The object the request is about, if the service named it.
     pub identifier: Option<String>,
+    /// Whether that object may have existed before the request, because its identifier was given.
+    pub may_be_foreign: bool,
     /// Whether the service may do, or have done, what it was asked for.
     pub fate: CallFate,
     /// The reason to start the request again, if there is one.
@@ -53,6 +55,7 @@ impl Failure {
             code: None,
             fault: Some(error.fault),
             identifier: None,
+            may_be_foreign: false,
             fate: CallFate::Answered,
             again: None,
         }
@@ -68,6 +71,8 @@ impl Failure {
             code: event.error_code,
             fault: None,
             identifier: event.identifier.clone(),
+            // Unlike a request that failed, a cancelled one may have ended before it looked whether there is an object.
+            may_be_foreign: event.operation_status == OperationStatus::CancelComplete,
             fate: CallFate::Answered,
             again: again(event),
         }
@@ -105,9 +110,7 @@ fn again(event: &ProgressEvent) -> Option<Again> {
 pub(super) fn ended(operation: &str, event: ProgressEvent) -> Result<ProgressEvent, Failure> {
     match event.operation_status {
         OperationStatus::Success => Ok(event),
-        OperationStatus::CancelComplete => {
-            Err(Failure::ended(operation, "the request was cancelled", &ProgressEvent { identifier: None, ..event }))
-        }
+        OperationStatus::CancelComplete => Err(Failure::ended(operation, "the request was cancelled", &event)),
         _ => {
             let message = event.status_message.as_deref().unwrap_or("no reason given");
             let code = event.error_code.map_or_else(String::new, |code| format!(" ErrorCode: {code:?}."));

@@ -46,6 +46,8 @@ pub(super) enum RecordAfterFailure {
     Absent,
     /// The object was created in part.
     Tainted,
+    /// An object has the given name, but it may have existed before.
+    Unclaimed,
     /// The object may have changed in part.
     BeforeUpdate,
     /// The object was not deleted.
@@ -60,6 +62,10 @@ impl RecordAfterFailure {
             }
             Self::Absent => "The state has no record of the object, because it was not created.",
             Self::Tainted => "The state records the object as tainted, so the next apply replaces it.",
+            Self::Unclaimed => {
+                "The state has no record of an object. One with this identifier may exist that this request did not create. If it \
+                 belongs to this configuration, import or delete it."
+            }
             Self::BeforeUpdate => {
                 "The state has the object as it was before the update. The next plan reads it again and shows what is left to change."
             }

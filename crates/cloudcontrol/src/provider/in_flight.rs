@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 
-use super::connection::Connection;
+use super::connection::{Connection, Retries};
 use crate::api::{ListResourceRequests, OperationStatus, ProgressEvent, RequestStatusFilter};
 
 /// Below this number of requests each is asked after alone.
@@ -68,7 +68,7 @@ impl InFlight {
         // The time before the call, because what it returns may have changed during it.
         let at = Instant::now();
         let call = || connection.api.list_resource_requests(request.clone());
-        match connection.patiently("ListResourceRequests", call).await {
+        match connection.patiently("ListResourceRequests", Retries::Always, call).await {
             Ok(page) => {
                 let events = page.resource_request_status_summaries.into_iter();
                 Some(Listed { at, running: events.map(|event| (event.request_token.clone(), event)).collect() })

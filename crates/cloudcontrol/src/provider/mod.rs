@@ -23,6 +23,7 @@ mod identity;
 mod imported;
 mod in_flight;
 mod interpreted;
+mod left_behind;
 mod list;
 mod node_type;
 mod offered;

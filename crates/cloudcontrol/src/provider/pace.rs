@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 
 /// The time over which successful calls are counted.
 const WINDOW: Duration = Duration::from_secs(2);
+/// The shortest time over which a rate is measured.
+const SHORTEST_MEASUREMENT: Duration = Duration::from_millis(200);
 /// The part of the measured rate that is used after a throttled call.
 const DECREASE: f64 = 0.95;
-/// The largest decrease that one throttled call causes.
-const LARGEST_DECREASE: f64 = 0.5;
 /// The growth of the rate in the first second after a decrease; it is twice as much in the next, and so on.
 const INCREASE: f64 = 0.01;
+/// The largest rate, as a multiple of the measured one: what is not used says nothing about what the service accepts.
+const HEADROOM: f64 = 2.0;
 /// The longest time between two calls, as a multiple of the first retry delay.
 const LONGEST_GAP: u32 = 4;
 
@@ -101,7 +103,9 @@ impl Pace {
         let passed = (now - state.increased).min(WINDOW).as_secs_f64();
         state.increased = now;
         let age = (now - state.decreased).as_secs_f64();
-        state.rate = state.rate.map(|rate| rate * (1.0 + INCREASE * passed * (1.0 + age)));
+        let most = state.measured(now) * HEADROOM;
+        // A rate that was earned is not lost by a quiet time, because it was measured once.
+        state.rate = state.rate.map(|rate| (rate * (1.0 + INCREASE * passed * (1.0 + age))).min(most).max(rate));
     }
 
     /// Records a throttled call that was sent at `sent`.
@@ -112,16 +116,10 @@ impl Pace {
             return;
         }
         state.forget_before(now);
-        // A shorter time would take a burst for the rate of a second.
-        let since = state.successes.front().map_or(WINDOW, |first| (now - *first).max(Duration::from_millis(200)));
-        let measured = state.successes.len() as f64 / since.as_secs_f64();
-        let wanted = measured * DECREASE;
-        let rate = match state.rate {
-            // A throttled call always lowers the rate, and one bad measurement does not bring the run to a halt.
-            Some(rate) => wanted.clamp(rate * LARGEST_DECREASE, rate * DECREASE),
-            None => wanted,
-        };
-        state.rate = Some(rate.max(state.slowest));
+        let measured = state.measured(now);
+        // A rate that was not in use says nothing about what the service accepts.
+        let used = state.rate.map_or(measured, |rate| rate.min(measured));
+        state.rate = Some((used * DECREASE).max(state.slowest));
         // Slots that were reserved at the former rate are void: the round tells them apart.
         (state.decreased, state.increased, state.next) = (now, now, now);
         state.round += 1;
@@ -133,6 +131,13 @@ impl Pace {
 }
 
 impl State {
+    /// Returns the accepted calls per second within the window.
+    fn measured(&self, now: Instant) -> f64 {
+        // A shorter time would take a burst for the rate of a second.
+        let since = self.successes.front().map_or(WINDOW, |first| (now - *first).max(SHORTEST_MEASUREMENT));
+        self.successes.len() as f64 / since.as_secs_f64()
+    }
+
     fn forget_before(&mut self, now: Instant) {
         while self.successes.front().is_some_and(|first| now - *first > WINDOW) {
             self.successes.pop_front();
@@ -209,6 +214,54 @@ mod tests {
             assert!(accepted as f64 >= possible * 0.9, "{accepted} of {possible} at {rate} with {workers}");
             assert!(throttled as f64 <= possible * 0.25 + 2.0 * workers as f64, "{throttled} throttled at {rate}");
         }
+    }
+
+    #[test]
+    fn cc_49_many_creations_use_the_rate_for_minutes() {
+        // 1,000 creations are about 3,000 calls: a start, a poll and a read each.
+        for workers in [10, 100] {
+            let (accepted, throttled) = simulate(20.0, workers, 150);
+            assert!(accepted >= 2_700, "{accepted} calls with {workers} workers");
+            assert!(throttled <= 750, "{throttled} throttled with {workers} workers");
+        }
+    }
+
+    #[test]
+    fn cc_49_rate_that_is_not_used_does_not_grow() {
+        let begun = Instant::now();
+        let pace = Pace::starting(DELAY, begun);
+        pace.accepted(begun);
+        pace.throttled(begun, begun + Duration::from_millis(50));
+        let mut now = begun;
+        for _ in 0..1_200 {
+            now += Duration::from_millis(500);
+            pace.accepted(now);
+        }
+        let rate = pace.state().rate.unwrap();
+        assert!((2.0..=6.0).contains(&rate), "{rate} calls per second are allowed after ten minutes at two");
+        pace.throttled(now, now);
+        let rate = pace.state().rate.unwrap();
+        assert!(rate < 3.0, "{rate} calls per second are allowed after throttling at two");
+    }
+
+    #[test]
+    fn cc_49_one_throttled_call_ends_a_rate_that_is_no_longer_used() {
+        let begun = Instant::now();
+        let pace = Pace::starting(DELAY, begun);
+        let mut now = begun;
+        for _ in 0..200 {
+            now += Duration::from_millis(10);
+            pace.accepted(now);
+        }
+        pace.throttled(now, now);
+        assert!(pace.state().rate.unwrap() > 80.0, "the measured rate");
+        for _ in 0..1_200 {
+            now += Duration::from_millis(500);
+            pace.accepted(now);
+        }
+        assert!(pace.state().rate.unwrap() <= 200.0);
+        pace.throttled(now, now);
+        assert!(pace.state().rate.unwrap() < 5.0);
     }
 
     #[test]

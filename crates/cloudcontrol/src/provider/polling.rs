@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::connection::{Connection, LONGEST_DELAY, pause};
+use super::connection::{Connection, LONGEST_DELAY, Retries, pause};
 use super::failure::{Failure, ended};
 use crate::Name;
 use crate::api::{Operation, ProgressEvent};
@@ -77,9 +77,9 @@ impl Finish<'_> {
             }
             if connection.is_stopping() && !cancelled {
                 cancelled = true;
-                // A request that can no longer be cancelled comes to its end, which is waited for in any case.
-                let _ = connection.api.cancel_resource_request(event.request_token.clone()).await;
+                event = self.cancel(event).await;
                 next = first;
+                continue;
             }
             // Only the first answer may come at once; after that the service is left in peace for a moment at least.
             let wait = until(event.retry_after, next).max(if asked { next / 10 } else { Duration::ZERO });
@@ -101,12 +101,22 @@ impl Finish<'_> {
                 continue;
             }
             let status = || connection.api.get_resource_request_status(token.clone());
-            event = match connection.patiently("GetResourceRequestStatus", status).await {
+            event = match connection.patiently("GetResourceRequestStatus", Retries::Always, status).await {
                 Ok(event) => event,
                 // The request goes on, although its result cannot be read.
                 Err(failure) => return Err(Failure { identifier: last.identifier, ..failure }.unanswered()),
             };
             event.identifier = event.identifier.or(last.identifier);
+        }
+    }
+
+    /// Asks the service to cancel the request, and returns what it is doing now.
+    async fn cancel(&self, event: ProgressEvent) -> ProgressEvent {
+        let call = || self.connection.api.cancel_resource_request(event.request_token.clone());
+        match self.connection.patiently("CancelResourceRequest", Retries::Cancellation, call).await {
+            Ok(answer) => ProgressEvent { identifier: answer.identifier.clone().or(event.identifier), ..answer },
+            // A request that is not cancelled comes to its end, which is waited for in any case.
+            Err(_) => event,
         }
     }
 

@@ -115,13 +115,13 @@ pub(super) async fn read_after_change(
     }
     let mut delay = Duration::from_millis(100);
     for _ in 1..READ_ATTEMPTS {
-        if let Some(found) = connection.get(&interpreted.schema, identifier).await? {
+        if let Some(found) = connection.get_result(&interpreted.schema, identifier).await? {
             return Ok(Some(found));
         }
         pause(delay).await;
         delay *= 2;
     }
-    connection.get(&interpreted.schema, identifier).await
+    connection.get_result(&interpreted.schema, identifier).await
 }
 
 pub(super) fn properties(found: &ResourceDescription) -> Result<Map<String, Json>, ProviderDiagnostic> {

@@ -65,6 +65,17 @@ impl Remote {
     }
 }
 
+/// Returns the kind of an error. All services of AWS share codes that the model of Cloud Control does not list.
+fn fault(code: &str, status: u16) -> Fault {
+    match (Fault::of_code(code), code) {
+        // The service waited for the request in vain, as if the network had lost it.
+        (Fault::Other, "RequestTimeout" | "RequestTimeoutException") => Fault::NetworkFailure,
+        // The front end of a service answers with InternalFailure or ServiceUnavailable, and a gateway without a code.
+        (Fault::Other, _) if matches!(status, 500 | 502..=504) => Fault::ServiceInternalError,
+        (fault, _) => fault,
+    }
+}
+
 /// Translates an error of the client.
 fn api_error(error: &RequestError) -> ApiError {
     match error {
@@ -85,11 +96,7 @@ fn api_error(error: &RequestError) -> ApiError {
             )
         }
         RequestError::WrongRegion { error, .. } | RequestError::Service(error) => {
-            let fault = match Fault::of_code(&error.code) {
-                // A gateway answers without an error code of the service.
-                Fault::Other if matches!(error.status, 502..=504) => Fault::ServiceInternalError,
-                fault => fault,
-            };
+            let fault = fault(&error.code, error.status);
             let request = error.request_id.as_ref().map_or_else(String::new, |id| format!(" (request ID {id})"));
             let code = if fault == Fault::Other { format!("{}: ", error.code) } else { String::new() };
             ApiError::new(fault, format!("{code}{}{request}", error.message))

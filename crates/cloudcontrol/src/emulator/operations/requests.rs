@@ -1,8 +1,8 @@
 //! Requests under way, and those that have ended.
 
 use super::{Outcome, PAGE, REQUEST_PAGE, invalid, no_request, pack_token, unpack_token};
-use crate::api::{ApiError, Fault, ListResourceRequests, ProgressEvent, RequestList};
-use crate::emulator::index::Record;
+use crate::api::{ApiError, Fault, ListResourceRequests, Operation, ProgressEvent, RequestList};
+use crate::emulator::index::{Effect, Record};
 use crate::emulator::store::Store;
 
 impl Store {
@@ -51,13 +51,20 @@ impl Store {
     pub fn cancel_resource_request(&self, token: &str) -> Outcome<ProgressEvent> {
         self.damage_cases.refuse()?;
         self.work(|turn| {
-            let progress = turn.index.request(token).ok_or_else(|| no_request(token))?.progress(turn.now);
+            let request = turn.index.request(token).ok_or_else(|| no_request(token))?.clone();
+            let progress = request.progress(turn.now);
             if progress.operation_status.is_final() {
                 let message = format!("The request {token} has ended and cannot be cancelled.");
                 return Err(ApiError::new(Fault::ConcurrentModification, message));
             }
             let at = turn.now;
             turn.record(Record::Cancel { token: token.to_owned(), at })?;
+            if let (true, Operation::Create, Effect::Put(model), Some(identifier)) =
+                (self.settings.faults.cancelled_objects, request.operation, request.effect, request.identifier)
+            {
+                let (region, type_name) = (request.region, request.type_name);
+                turn.record(Record::Put { region, type_name, identifier, model, at })?;
+            }
             turn.index.request(token).map(|request| request.progress(at)).ok_or_else(|| no_request(token))
         })
     }
