@@ -80,6 +80,10 @@ fn outlived_digest_is_replaced_and_newer_one_refused() {
     assert_ne!(server.shared().rows[row]["Digest"], recorded["Digest"], "the holder of the lock mends the digest");
     server.shared().objects.insert(key.to_owned(), b"{".to_vec());
     assert!(matches!(store.read("default"), Err(StoreError::InvalidData { .. })), "the object is incomplete");
+    server.shared().objects.insert(key.to_owned(), Vec::new());
+    assert!(matches!(store.read("default"), Err(StoreError::InvalidData { .. })), "the object is emptied");
+    server.shared().objects.remove(key);
+    assert!(matches!(store.read("default"), Err(StoreError::InvalidData { .. })), "the object is deleted");
     server.shared().objects.insert(key.to_owned(), br#"{"n":3}"#.to_vec());
     server.shared().modified = Some("Sun, 29 Nov 2020 06:00:00 GMT".to_owned());
     server.shared().rows.get_mut(row).unwrap().insert("Written".to_owned(), "2026-11-29T06:00:00Z".to_owned());

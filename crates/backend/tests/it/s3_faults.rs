@@ -167,6 +167,40 @@ fn wrong_regions_and_keys_are_explained() {
 }
 
 #[test]
+fn emptied_and_deleted_objects_with_a_digest_are_refused() {
+    let table = ("dynamodb_table", Value::string("emptied"));
+    let Some(Faulty { moto, store, .. }) = faulty("emptied", &[table]) else { return };
+    store.write("default", b"{\"n\":1}", Expected::Absent, None).unwrap();
+    let recorded = || moto.item("emptied", "emptied/team/a.tfstate-md5");
+    let digest = recorded();
+    let held = store.lock("default").unwrap();
+    moto.put("emptied", "team/a.tfstate", b"");
+    let problem = store.read("default").unwrap_err();
+    assert!(problem.to_string().contains("not a complete JSON document"), "{problem}");
+    moto.delete("emptied", "team/a.tfstate");
+    let problem = store.read("default").unwrap_err();
+    let StoreError::InvalidData { reason, advice, .. } = &problem else { panic!("{problem:?}") };
+    assert!(reason.contains("does not have the expected content"), "{reason}");
+    assert!(reason.contains(digest["Digest"]["S"].as_str().unwrap()), "{reason}");
+    assert!(advice.contains("delete the item emptied/team/a.tfstate-md5 from the table emptied"), "{advice}");
+    store.unlock("default", &held.id).unwrap();
+    assert!(store.read("default").is_err(), "readers without the lock refuse it too");
+    assert_eq!(recorded(), digest, "the digest stays");
+    store.delete("default", None).unwrap();
+    assert_eq!(store.read("default").unwrap(), None, "the digest is deleted with the workspace");
+}
+
+#[test]
+fn workspace_that_cannot_be_deleted_completely_can_be_read() {
+    let table = ("dynamodb_table", Value::string("halves"));
+    let Some(Faulty { proxy, store, .. }) = faulty("halves", &[table]) else { return };
+    store.write("blue", b"{}", Expected::Absent, None).unwrap();
+    proxy.break_if(|request| (request.method == "DELETE").then_some(Fault::Answer(403, DENIED)));
+    assert!(matches!(store.delete("blue", None), Err(StoreError::AccessDenied { .. })));
+    assert_eq!(store.read("blue").unwrap().unwrap().bytes, b"{}");
+}
+
+#[test]
 fn digests_that_the_object_has_outlived_heal_under_the_lock() {
     let table = ("dynamodb_table", Value::string("digests"));
     let Some(Faulty { moto, store, .. }) = faulty("digests", &[table]) else { return };

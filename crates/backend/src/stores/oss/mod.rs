@@ -168,11 +168,9 @@ impl OssStore {
 
     async fn remove(&self, workspace: &str) -> Result<(), StoreError> {
         let key = self.object(workspace);
-        // The object is deleted first, because reads ignore a digest without an object.
-        self.bucket.delete(&key).await?;
-        match &self.table {
-            Some(table) => table.delete_digest(&self.path(&key)).await,
-            None => Ok(()),
+        // The digest is deleted first, because reads refuse a digest without an object.
+        if let Some(table) = &self.table {
+            table.delete_digest(&self.path(&key)).await?;
         }
     }
 
