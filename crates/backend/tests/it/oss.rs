@@ -92,6 +92,19 @@ fn outlived_digest_is_replaced_and_newer_one_refused() {
 }
 
 #[test]
+fn lock_without_info_can_be_forced_open() {
+    let server = OssServer::start();
+    let store = open(&server, &[]).unwrap();
+    for columns in [vec![], vec![("Info", "")], vec![("Info", "garbage")], vec![("Info", "{}")]] {
+        let columns = columns.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+        server.shared().rows.insert("states/team/terraform.tfstate".to_owned(), columns);
+        let problem = store.lock("default").unwrap_err();
+        assert!(problem.detail().ends_with("release it with force-unlock unknown."), "{}", problem.detail());
+        store.unlock("default", "unknown").unwrap();
+    }
+}
+
+#[test]
 fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
     let server = OssServer::start();
     let store = open(&server, &[]).unwrap();

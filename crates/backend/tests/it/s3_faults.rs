@@ -201,6 +201,34 @@ fn workspace_that_cannot_be_deleted_completely_can_be_read() {
 }
 
 #[test]
+fn locks_without_valid_info_can_be_forced_open() {
+    let table = ("dynamodb_table", Value::string("nameless"));
+    let Some(Faulty { moto, store, .. }) = faulty("nameless", &[("use_lockfile", Value::bool(true)), table]) else {
+        return;
+    };
+    let item = |info: &str| json!({ "LockID": { "S": "nameless/team/a.tfstate" }, "Info": { "S": info } });
+    let mut bare = item("");
+    bare.as_object_mut().unwrap().remove("Info");
+    let refused = || {
+        let problem = store.lock("default").unwrap_err();
+        let detail = problem.detail();
+        assert!(detail.ends_with("release it with force-unlock unknown."), "{detail}");
+        assert!(detail.contains("the lock has no valid info") && !detail.contains("by  "), "{detail}");
+        store.unlock("default", "unknown").unwrap();
+    };
+    for content in [&b"garbage"[..], b"{}", b""] {
+        moto.put("nameless", "team/a.tfstate.tflock", content);
+        refused();
+    }
+    for item in [bare, item(""), item("garbage"), item("{}")] {
+        moto.put_item("nameless", &item);
+        refused();
+    }
+    let held = store.lock("default").unwrap();
+    store.unlock("default", &held.id).unwrap();
+}
+
+#[test]
 fn digests_that_the_object_has_outlived_heal_under_the_lock() {
     let table = ("dynamodb_table", Value::string("digests"));
     let Some(Faulty { moto, store, .. }) = faulty("digests", &[table]) else { return };
