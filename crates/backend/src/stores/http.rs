@@ -336,6 +336,10 @@ impl StateStore for HttpStore {
         shown(&self.address)
     }
 
+    fn restore_advice(&self) -> &'static str {
+        "Restore an earlier version of the state on the server, if it keeps any."
+    }
+
     fn workspace_support(&self) -> WorkspaceSupport {
         WorkspaceSupport::DefaultOnly
     }

@@ -285,6 +285,10 @@ impl StateStore for PostgresStore {
         self.shown(workspace)
     }
 
+    fn restore_advice(&self) -> &'static str {
+        "Restore the row from a backup of the database."
+    }
+
     fn workspaces(&self) -> StoreFuture<'_, Vec<String>> {
         Box::pin(self.names())
     }

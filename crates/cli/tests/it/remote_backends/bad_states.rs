@@ -34,6 +34,7 @@ fn damaged_and_newer_states_are_refused_and_kept() {
         for command in COMMANDS {
             let reported = project.fails(command);
             assert!(reported.contains(part) && reported.contains("http://"), "{command:?} {content}: {reported}");
+            assert!(!reported.contains(".backup"), "a server has no such file: {reported}");
             assert_eq!(server.shared().state.as_deref(), Some(content.as_bytes()), "{command:?}");
             assert!(server.shared().lock.is_none(), "{command:?} leaves a lock");
         }
@@ -70,7 +71,6 @@ fn lock_without_info_is_explained_and_can_be_forced_open() {
 }
 
 #[test]
-#[test]
 fn http_lock_without_info_is_explained() {
     let server = HttpServer::start();
     let project = Project::new(&configuration(&server.backend()));
@@ -98,6 +98,7 @@ fn emptied_row_is_no_missing_state() {
     project.ok(&["plan"]);
 }
 
+#[test]
 fn tables_without_the_right_columns_are_named() {
     let Some(server) = Server::start() else { return };
     let tables = [
