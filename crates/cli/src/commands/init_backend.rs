@@ -11,7 +11,7 @@ use super::backend::{
 };
 use super::context::Context;
 use super::init_reporter::InitReporter;
-use super::migration::{Consent, Migration, OldFile, Side};
+use super::migration::{Consent, Migrated, Migration, OldFile, Side};
 use super::outcome::fail;
 use crate::arguments::{Flag, Init};
 use crate::settings::Questions;
@@ -169,8 +169,10 @@ impl Initialization<'_> {
         // States in the default location predate the block; leaving them behind would look like an empty state.
         let local = Backend::Local(Local::default());
         let from = Side { name: "local", backend: &local };
-        self.migrate(context, from, Side { name: new.backend.name(), backend: &backend }, OldFile::Retired)?;
+        let to = Side { name: new.backend.name(), backend: &backend };
+        let migrated = self.migrate(context, from, to, OldFile::Retired)?;
         self.record(context, &backend, new)?;
+        migrated.retire()?;
         Ok(backend)
     }
 
@@ -236,7 +238,7 @@ impl Initialization<'_> {
         from: Side<'_>,
         to: Side<'_>,
         old_file: OldFile,
-    ) -> Result<(), Diagnostics> {
+    ) -> Result<Migrated, Diagnostics> {
         // -force-copy answers all questions of the migration.
         let consent = if is_on(self.arguments.force_copy) { Consent::Given } else { Consent::Asked };
         let locking = ["migration source state", "migration destination state"]
