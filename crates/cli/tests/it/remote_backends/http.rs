@@ -150,6 +150,26 @@ fn errored_state_can_be_pushed_without_the_journal() {
 }
 
 #[test]
+fn reconfigure_warns_about_results_that_it_leaves_behind() {
+    let (server, other) = (HttpServer::start(), HttpServer::start());
+    let project = Project::new(&configuration(&server.backend()));
+    project.ok(&["init"]);
+    server.shared().faults.write_status = Some(507);
+    project.fails(&["apply", "-auto-approve"]);
+    server.shared().faults.write_status = None;
+    const WARNING: &str = "Results of a run are left behind with the previous backend";
+    assert!(!project.ok(&["init", "-reconfigure"]).contains(WARNING), "the backend is the same");
+    project.write("main.tf", &configuration(&other.backend()));
+    let said = one_line(&project.ok(&["init", "-reconfigure"]));
+    assert!(said.contains(WARNING) && said.contains("groma state push errored.tfstate"), "{said}");
+    project.write("main.tf", &configuration(&server.backend()));
+    assert!(!project.ok(&["init", "-reconfigure"]).contains(WARNING), "the other backend has no journal");
+    project.ok(&["apply", "-auto-approve"]);
+    project.write("main.tf", &configuration(&other.backend()));
+    assert!(!project.ok(&["init", "-reconfigure"]).contains(WARNING), "nothing is left");
+}
+
+#[test]
 fn concurrent_write_is_not_overwritten() {
     for has_etags in [true, false] {
         let server = HttpServer::start();
