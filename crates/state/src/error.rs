@@ -122,9 +122,9 @@ impl StateError {
     /// Names the file at `path` in the error. Errors about content do not know its file.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {
-        let named = |text: &str| format!("{}: {text}", path.display());
-        self.detail = named(&self.detail);
-        self.damage = self.damage.as_deref().map(named);
+        let path = path.display();
+        self.detail = format!("{path}: {}", self.detail);
+        self.damage = self.damage.map(|damage| format!("{path}: {damage}"));
         self
     }
 
