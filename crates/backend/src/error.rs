@@ -3,7 +3,7 @@
 use groma_diagnostics::Diagnostic;
 use thiserror::Error;
 
-use crate::lock_info::{LockInfo, go_time};
+use crate::lock_info::{LockInfo, NAMELESS, go_time};
 use crate::store::Version;
 
 /// The failure of a store operation.
@@ -201,6 +201,7 @@ impl StoreError {
     /// Returns the error about a lock that this run held and another one holds now, or nobody.
     pub(crate) fn lock_loss(location: String, holder: Option<&LockInfo>) -> Self {
         let reason = match holder {
+            Some(holder) if holder.id.is_empty() => "another lock without valid info has replaced it".to_owned(),
             Some(holder) => format!(
                 "{} holds it now, since {} (operation {}, lock ID {})",
                 holder.who,
@@ -229,8 +230,12 @@ fn sentence(text: &str) -> String {
 }
 
 fn held_lock_advice(holder: Option<&LockInfo>) -> String {
-    let block = holder.map(lock_block).unwrap_or_default();
+    // Without valid info, the lines about the holder would be empty.
+    let block = holder.filter(|holder| holder.id != NAMELESS).map(lock_block).unwrap_or_default();
     let force = match holder {
+        Some(holder) if holder.id == NAMELESS => {
+            format!(" If that run no longer exists, release it with force-unlock {NAMELESS}.")
+        }
         Some(holder) => format!(" If that run no longer exists, release its lock with force-unlock {}.", holder.id),
         None => String::new(),
     };

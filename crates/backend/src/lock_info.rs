@@ -6,6 +6,25 @@ pub use groma_state::LockInfo;
 use groma_state::{LockRequest, random_bits};
 use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339};
 
+/// The ID under which a lock without valid info is shown, and released by force: it has none of its own, so its store accepts
+/// any.
+pub(crate) const NAMELESS: &str = "unknown";
+
+/// Reads the stored info of another run's lock. One that is unreadable or without an ID gets [`NAMELESS`].
+pub(crate) fn read_holder(stored: &[u8]) -> LockInfo {
+    let info: LockInfo = serde_json::from_slice(stored).unwrap_or_default();
+    if info.id.is_empty() { LockInfo { id: NAMELESS.to_owned(), ..info } } else { info }
+}
+
+/// Returns the reason why a lock cannot be taken, with the holder and the `evidence`: `the lock file exists`.
+pub(crate) fn held_reason(holder: &LockInfo, evidence: &str) -> String {
+    match (&*holder.who, &*holder.id) {
+        ("", NAMELESS) => format!("the state is locked, but the lock has no valid info ({evidence})"),
+        ("", _) => format!("the state is locked ({evidence})"),
+        (who, _) => format!("the state is locked by {who} ({evidence})"),
+    }
+}
+
 /// Creates the info of a new lock: a fresh ID and the current time. The store sets the path.
 pub fn new_lock(request: &LockRequest) -> LockInfo {
     LockInfo { created: now_rfc3339(), ..LockInfo::new(request, new_lock_id(), SystemTime::now()) }

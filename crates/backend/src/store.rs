@@ -34,6 +34,11 @@ pub trait StateStore: Send + Sync {
     /// Returns the location of a workspace's state for messages: `s3://bucket/key`, for example. Never contains secrets.
     fn location(&self, workspace: &str) -> String;
 
+    /// Returns the sentence about restoring an earlier version of a damaged state. The default is that of object storage.
+    fn restore_advice(&self) -> &'static str {
+        "Restore an earlier version of the object, if the bucket or container keeps versions."
+    }
+
     /// Whether the store has workspaces besides `default`.
     fn workspace_support(&self) -> WorkspaceSupport {
         WorkspaceSupport::Many

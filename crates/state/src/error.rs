@@ -38,11 +38,32 @@ pub struct StateError {
     pub summary: String,
     /// The cause and the remedy.
     pub detail: String,
+    /// The cause alone, if the content of a state is damaged: how an earlier version is restored depends on the store.
+    pub damage: Option<String>,
 }
+
+/// The remedy for a damaged state file.
+const RESTORE: &str = "Restore the file from its backup (the same name with .backup at the end) or from your version control or bucket \
+                       history.";
 
 impl StateError {
     pub(crate) fn new(kind: StateErrorKind, summary: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { kind, summary: summary.into(), detail: detail.into() }
+        Self { kind, summary: summary.into(), detail: detail.into(), damage: None }
+    }
+
+    /// The failure of reading a damaged state, with the remedy for a file.
+    pub(crate) fn damaged(summary: &str, damage: impl Into<String>) -> Self {
+        let damage = Some(damage.into());
+        Self { damage, ..Self::malformed(summary, "") }.restored_by(RESTORE)
+    }
+
+    /// Replaces the remedy, if this is about a damaged state. The default is that for a file.
+    #[must_use]
+    pub fn restored_by(mut self, advice: &str) -> Self {
+        if let Some(damage) = &self.damage {
+            self.detail = format!("{damage} {advice}");
+        }
+        self
     }
 
     /// The failure of changing a shared state without a run that claims the records.
@@ -91,6 +112,8 @@ impl StateError {
 
     /// Appends a paragraph to the detail.
     pub(crate) fn with_advice(mut self, advice: &str) -> Self {
+        // What follows the remedy must not be lost with it.
+        self.damage = None;
         self.detail.push_str("\n\n");
         self.detail.push_str(advice);
         self
@@ -99,7 +122,9 @@ impl StateError {
     /// Names the file at `path` in the error. Errors about content do not know its file.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {
-        self.detail = format!("{}: {}", path.display(), self.detail);
+        let path = path.display();
+        self.detail = format!("{path}: {}", self.detail);
+        self.damage = self.damage.map(|damage| format!("{path}: {damage}"));
         self
     }
 

@@ -76,6 +76,10 @@ impl StateObject for StoredObject {
         self.backend.location(&self.workspace)
     }
 
+    fn restore_advice(&self) -> &'static str {
+        self.backend.store().restore_advice()
+    }
+
     fn write(&self, _: &State, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError> {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.write_checked(bytes, &expected, journals).map_err(|problem| state_error(&problem))?;

@@ -2,7 +2,7 @@
 //!
 //! The digests date from when object storage could return an old object after a write. Today a digest is wrong only if a run
 //! was killed between the two writes, if somebody uploaded the object by hand, or if a program without the table wrote it. So
-//! the digest of an older object is replaced, and only an object that is older than its digest is refused.
+//! the digest of an older object is replaced. An object that is older than its digest, incomplete or missing is refused.
 
 use std::future::Future;
 use std::time::Duration;
@@ -82,27 +82,51 @@ pub(super) trait DigestedState: Sync {
 /// Reads a state and checks it against its digest.
 ///
 /// # Errors
-/// The service fails, or the object is older than its digest or incomplete.
+/// The service fails, or the object is older than its digest, incomplete, or missing although it has a digest.
 pub(super) async fn read_checked(state: &impl DigestedState) -> Result<Option<Object>, StoreError> {
     let mut pauses = PAUSES.into_iter();
     loop {
         let (found, recorded) = tokio::join!(state.read(), state.recorded());
         let (found, recorded) = (found?, recorded?);
-        let (Some(object), Some(recorded)) = (&found, &recorded) else {
-            // Without a digest there is nothing to check. A digest without an object may be that of a deleted state.
-            return Ok(found);
-        };
-        if recorded.md5 == md5(&object.bytes) {
+        // Without a digest there is nothing to check.
+        let Some(recorded) = &recorded else { return Ok(found) };
+        if found.as_ref().is_some_and(|object| recorded.md5 == md5(&object.bytes)) {
             return Ok(found);
         }
         // The lock excludes a writer between its two writes, and the writer of an old object has ended.
-        let is_final = state.is_locked_here() || object.age.is_some_and(|age| age > WRITE_TIME);
+        let age = found.as_ref().and_then(|object| object.age);
+        let is_final = state.is_locked_here() || age.is_some_and(|age| age > WRITE_TIME);
         if !is_final && let Some(pause) = pauses.next() {
             tokio::time::sleep(pause).await;
             continue;
         }
-        replace_outlived(state, object, recorded).await?;
+        match &found {
+            Some(object) => replace_outlived(state, object, recorded).await?,
+            None => return Err(missing_object(&state.names(), recorded)),
+        }
         return Ok(found);
+    }
+}
+
+/// Returns the error about a digest whose object was deleted. Both are deleted with a workspace, the digest first, so this
+/// object was deleted by accident: without the refusal, its resources would be created again.
+fn missing_object(names: &DigestNames, recorded: &Digest) -> StoreError {
+    unexpected(
+        names,
+        format!("the object does not exist. Calculated checksum: (empty). Stored checksum: {}", recorded.md5),
+        format!(
+            "If the bucket has versions, restore the object. If the state was deleted on purpose, delete the item {} from the table {}.",
+            names.item, names.table
+        ),
+    )
+}
+
+/// Returns the error about a state that does not fit its digest.
+fn unexpected(names: &DigestNames, reason: String, advice: String) -> StoreError {
+    StoreError::InvalidData {
+        location: names.location.clone(),
+        reason: format!("state data in {} does not have the expected content: {reason}", names.service),
+        advice,
     }
 }
 
@@ -110,13 +134,9 @@ pub(super) async fn read_checked(state: &impl DigestedState) -> Result<Option<Ob
 async fn replace_outlived(state: &impl DigestedState, object: &Object, recorded: &Digest) -> Result<(), StoreError> {
     let computed = md5(&object.bytes);
     let names = state.names();
-    let unexpected = |reason: String, advice: String| StoreError::InvalidData {
-        location: names.location.clone(),
-        reason: format!("state data in {} does not have the expected content: {reason}", names.service),
-        advice,
-    };
     if is_older(object, recorded) {
         return Err(unexpected(
+            &names,
             format!(
                 "it is older than the digest {} in the table {}, which was recorded for a later write; the digest of the object is \
                  {computed}",
@@ -129,9 +149,11 @@ async fn replace_outlived(state: &impl DigestedState, object: &Object, recorded:
             ),
         ));
     }
-    // An incomplete upload is no newer state, so its digest is not adopted.
-    if !object.bytes.is_empty() && serde_json::from_slice::<serde::de::IgnoredAny>(&object.bytes).is_err() {
+    // An incomplete upload is no newer state, so its digest is not adopted. An object that was truncated to nothing is none
+    // either: with its digest recorded, every later run would believe that nothing exists.
+    if serde_json::from_slice::<serde::de::IgnoredAny>(&object.bytes).is_err() {
         return Err(unexpected(
+            &names,
             format!("it is not a complete JSON document, and its digest is {computed} instead of {}", recorded.md5),
             "Restore an earlier version of the object, if the bucket has versions.".to_owned(),
         ));

@@ -16,7 +16,7 @@ use super::requests::{self, Response, RetryPolicy, TlsArguments, TlsSettings, Ve
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockInfo, NAMELESS, read_holder};
 use crate::schema::{Argument, BackendSchema, Product, Settings};
 use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, WorkspaceSupport, Write,
@@ -244,14 +244,17 @@ impl HttpStore {
         match response.status {
             StatusCode::OK => {}
             StatusCode::LOCKED | StatusCode::CONFLICT => {
-                let holder: Option<LockInfo> = serde_json::from_slice(&response.body).ok();
+                let holder = read_holder(&response.body);
                 // The answer to an earlier attempt was lost: the lock is this run's own.
-                if holder.as_ref().is_none_or(|holder| holder.id != info.id) {
-                    let reason = format!(
-                        "HTTP remote state already locked: ID={}",
-                        holder.as_ref().map_or("", |holder| &holder.id)
-                    );
-                    return Err(StoreError::Locked { holder: holder.map(Box::new), reason });
+                if holder.id != info.id {
+                    // A server that does not return the ID is not one that compares it.
+                    let reason = match &*holder.id {
+                        NAMELESS => {
+                            "HTTP remote state already locked; the server returned no valid lock info".to_owned()
+                        }
+                        id => format!("HTTP remote state already locked: ID={id}"),
+                    };
+                    return Err(StoreError::Locked { holder: Some(Box::new(holder)), reason });
                 }
             }
             _ => return Err(failure(&response, url, "lock the state")),
@@ -331,6 +334,10 @@ fn failure(response: &Response, url: &Url, action: &str) -> StoreError {
 impl StateStore for HttpStore {
     fn location(&self, _: &str) -> String {
         shown(&self.address)
+    }
+
+    fn restore_advice(&self) -> &'static str {
+        "Restore an earlier version of the state on the server, if it keeps any."
     }
 
     fn workspace_support(&self) -> WorkspaceSupport {

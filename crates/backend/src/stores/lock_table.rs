@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 use crate::error::StoreError;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockInfo, read_holder};
 use crate::stores::digests::Digest;
 
 /// The column of the primary key.
@@ -29,6 +29,8 @@ pub(super) enum RowCondition<'a> {
     Absent,
     /// The row has this value in this column.
     Column(&'a str, &'a str),
+    /// The row exists, and does not have this column.
+    NoColumn(&'a str),
 }
 
 /// The outcome of a write or a deletion.
@@ -69,8 +71,30 @@ pub(super) trait Rows: Sync {
 #[derive(Debug)]
 pub(super) enum PutLock {
     Done,
-    /// Another row is there, with this info if it can be read.
+    /// Another run holds the lock; `None` if the row comes and goes too fast to be read.
     Held(Option<LockInfo>),
+}
+
+/// The row of a lock.
+#[derive(Debug)]
+pub(super) struct LockRow {
+    /// The text of the info; `None` if the row does not have the column.
+    info: Option<String>,
+}
+
+impl LockRow {
+    /// Returns the holder; unreadable info equals no record of any run.
+    pub fn holder(&self) -> LockInfo {
+        self.info.as_deref().and_then(|info| serde_json::from_str(info).ok()).unwrap_or_default()
+    }
+
+    /// Returns the condition that the row is still this one.
+    fn unchanged(&self) -> RowCondition<'_> {
+        match &self.info {
+            Some(info) => RowCondition::Column(INFO, info),
+            None => RowCondition::NoColumn(INFO),
+        }
+    }
 }
 
 /// A table with locks and digests.
@@ -82,10 +106,10 @@ impl<R: Rows> LockTable<R> {
         self.0.name()
     }
 
-    /// Returns the stored info of the lock with this key; `None` without a lock.
-    pub async fn lock(&self, key: &str) -> Result<Option<String>, StoreError> {
+    /// Returns the lock with this key; `None` without a lock.
+    pub async fn lock(&self, key: &str) -> Result<Option<LockRow>, StoreError> {
         let found = self.0.get(key, "read the lock").await?;
-        Ok(found.map(|mut columns| columns.remove(INFO).unwrap_or_default()))
+        Ok(found.map(|mut columns| LockRow { info: columns.remove(INFO) }))
     }
 
     /// Puts a lock if the table has no row of this key.
@@ -99,35 +123,33 @@ impl<R: Rows> LockTable<R> {
                 return Ok(PutLock::Done);
             }
             let Some(found) = self.lock(key).await? else { continue };
-            let holder: Option<LockInfo> = serde_json::from_str(&found).ok();
+            let holder = read_holder(found.info.unwrap_or_default().as_bytes());
             // The answer to an earlier attempt was lost: the lock is this run's own.
-            if holder.as_ref().is_some_and(|holder| holder.id == info.id) {
+            if holder.id == info.id {
                 return Ok(PutLock::Done);
             }
-            return Ok(PutLock::Held(holder));
+            return Ok(PutLock::Held(Some(holder)));
         }
         Ok(PutLock::Held(None))
     }
 
-    /// Replaces the lock if it still has the info `stored`.
-    pub async fn replace_lock(&self, key: &str, stored: &str, info: &LockInfo) -> Result<(), StoreError> {
+    /// Replaces the lock if it is still `stored`.
+    pub async fn replace_lock(&self, key: &str, stored: &LockRow, info: &LockInfo) -> Result<(), StoreError> {
         let text = serde_json::to_string(info).unwrap_or_default();
-        let condition = RowCondition::Column(INFO, stored);
-        if self.0.put(key, &[(INFO, &text)], condition, "write the lock").await? == RowOutcome::Done {
+        if self.0.put(key, &[(INFO, &text)], stored.unchanged(), "write the lock").await? == RowOutcome::Done {
             return Ok(());
         }
         let found = self.lock(key).await?;
         // The answer to an earlier attempt was lost: the lock is this run's own.
-        if found.as_deref() == Some(&*text) {
+        if found.as_ref().is_some_and(|found| found.info.as_deref() == Some(&*text)) {
             return Ok(());
         }
-        let holder: Option<LockInfo> = found.and_then(|found| serde_json::from_str(&found).ok());
-        Err(StoreError::lock_loss(key.to_owned(), holder.as_ref()))
+        Err(StoreError::lock_loss(key.to_owned(), found.map(|found| found.holder()).as_ref()))
     }
 
-    /// Deletes the lock if it still has this info.
-    pub async fn delete_lock(&self, key: &str, info: &str) -> Result<(), StoreError> {
-        let deleted = self.0.delete(key, RowCondition::Column(INFO, info), "delete the lock").await?;
+    /// Deletes the lock if it is still `stored`.
+    pub async fn delete_lock(&self, key: &str, stored: &LockRow) -> Result<(), StoreError> {
+        let deleted = self.0.delete(key, stored.unchanged(), "delete the lock").await?;
         // A row that is gone was deleted by an earlier attempt whose answer was lost.
         if deleted == RowOutcome::Done || self.lock(key).await?.is_none() {
             return Ok(());

@@ -80,11 +80,28 @@ fn outlived_digest_is_replaced_and_newer_one_refused() {
     assert_ne!(server.shared().rows[row]["Digest"], recorded["Digest"], "the holder of the lock mends the digest");
     server.shared().objects.insert(key.to_owned(), b"{".to_vec());
     assert!(matches!(store.read("default"), Err(StoreError::InvalidData { .. })), "the object is incomplete");
+    server.shared().objects.insert(key.to_owned(), Vec::new());
+    assert!(matches!(store.read("default"), Err(StoreError::InvalidData { .. })), "the object is emptied");
+    server.shared().objects.remove(key);
+    assert!(matches!(store.read("default"), Err(StoreError::InvalidData { .. })), "the object is deleted");
     server.shared().objects.insert(key.to_owned(), br#"{"n":3}"#.to_vec());
     server.shared().modified = Some("Sun, 29 Nov 2020 06:00:00 GMT".to_owned());
     server.shared().rows.get_mut(row).unwrap().insert("Written".to_owned(), "2026-11-29T06:00:00Z".to_owned());
     assert!(matches!(store.read("default"), Err(StoreError::InvalidData { .. })), "the object is older");
     store.unlock("default", &held.id).unwrap();
+}
+
+#[test]
+fn lock_without_info_can_be_forced_open() {
+    let server = OssServer::start();
+    let store = open(&server, &[]).unwrap();
+    for columns in [vec![], vec![("Info", "")], vec![("Info", "garbage")], vec![("Info", "{}")]] {
+        let columns = columns.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+        server.shared().rows.insert("states/team/terraform.tfstate".to_owned(), columns);
+        let problem = store.lock("default").unwrap_err();
+        assert!(problem.detail().ends_with("release it with force-unlock unknown."), "{}", problem.detail());
+        store.unlock("default", "unknown").unwrap();
+    }
 }
 
 #[test]

@@ -212,6 +212,8 @@ struct ColumnFilter {
     name: String,
     #[prost(bytes = "vec", required, tag = "3")]
     value: Vec<u8>,
+    #[prost(bool, required, tag = "4")]
+    filter_if_missing: bool,
 }
 
 /// Go's client reads both numbers without asking whether they are there.
@@ -249,7 +251,8 @@ impl RowCondition {
                 let filter = &column.filter;
                 assert_eq!((column.kind, filter.comparator, filter.value[0]), (1, 1, 3), "equality with a string");
                 let expected = text(&mut &filter.value[1..]);
-                found.is_some_and(|columns| columns.get(&filter.name) == Some(&expected))
+                let column = found.and_then(|columns| columns.get(&filter.name));
+                column.map_or(!filter.filter_if_missing, |column| *column == expected)
             })
     }
 }

@@ -55,6 +55,10 @@ impl Moto {
         self.s3(Method::PUT, bucket, key, body).unwrap();
     }
 
+    pub fn delete(&self, bucket: &str, key: &str) {
+        self.s3(Method::DELETE, bucket, key, b"").unwrap();
+    }
+
     pub fn head(&self, bucket: &str, key: &str) -> AwsResponse {
         self.s3(Method::GET, bucket, key, b"").unwrap()
     }

@@ -167,6 +167,68 @@ fn wrong_regions_and_keys_are_explained() {
 }
 
 #[test]
+fn emptied_and_deleted_objects_with_a_digest_are_refused() {
+    let table = ("dynamodb_table", Value::string("emptied"));
+    let Some(Faulty { moto, store, .. }) = faulty("emptied", &[table]) else { return };
+    store.write("default", b"{\"n\":1}", Expected::Absent, None).unwrap();
+    let recorded = || moto.item("emptied", "emptied/team/a.tfstate-md5");
+    let digest = recorded();
+    let held = store.lock("default").unwrap();
+    moto.put("emptied", "team/a.tfstate", b"");
+    let problem = store.read("default").unwrap_err();
+    assert!(problem.to_string().contains("not a complete JSON document"), "{problem}");
+    moto.delete("emptied", "team/a.tfstate");
+    let problem = store.read("default").unwrap_err();
+    let StoreError::InvalidData { reason, advice, .. } = &problem else { panic!("{problem:?}") };
+    assert!(reason.contains("does not have the expected content"), "{reason}");
+    assert!(reason.contains(digest["Digest"]["S"].as_str().unwrap()), "{reason}");
+    assert!(advice.contains("delete the item emptied/team/a.tfstate-md5 from the table emptied"), "{advice}");
+    store.unlock("default", &held.id).unwrap();
+    assert!(store.read("default").is_err(), "readers without the lock refuse it too");
+    assert_eq!(recorded(), digest, "the digest stays");
+    store.delete("default", None).unwrap();
+    assert_eq!(store.read("default").unwrap(), None, "the digest is deleted with the workspace");
+}
+
+#[test]
+fn workspace_that_cannot_be_deleted_completely_can_be_read() {
+    let table = ("dynamodb_table", Value::string("halves"));
+    let Some(Faulty { proxy, store, .. }) = faulty("halves", &[table]) else { return };
+    store.write("blue", b"{}", Expected::Absent, None).unwrap();
+    proxy.break_if(|request| (request.method == "DELETE").then_some(Fault::Answer(403, DENIED)));
+    assert!(matches!(store.delete("blue", None), Err(StoreError::AccessDenied { .. })));
+    assert_eq!(store.read("blue").unwrap().unwrap().bytes, b"{}");
+}
+
+#[test]
+fn locks_without_valid_info_can_be_forced_open() {
+    let table = ("dynamodb_table", Value::string("nameless"));
+    let Some(Faulty { moto, store, .. }) = faulty("nameless", &[("use_lockfile", Value::bool(true)), table]) else {
+        return;
+    };
+    let item = |info: &str| json!({ "LockID": { "S": "nameless/team/a.tfstate" }, "Info": { "S": info } });
+    let mut bare = item("");
+    bare.as_object_mut().unwrap().remove("Info");
+    let refused = || {
+        let problem = store.lock("default").unwrap_err();
+        let detail = problem.detail();
+        assert!(detail.ends_with("release it with force-unlock unknown."), "{detail}");
+        assert!(detail.contains("the lock has no valid info") && !detail.contains("by  "), "{detail}");
+        store.unlock("default", "unknown").unwrap();
+    };
+    for content in [&b"garbage"[..], b"{}", b""] {
+        moto.put("nameless", "team/a.tfstate.tflock", content);
+        refused();
+    }
+    for item in [bare, item(""), item("garbage"), item("{}")] {
+        moto.put_item("nameless", &item);
+        refused();
+    }
+    let held = store.lock("default").unwrap();
+    store.unlock("default", &held.id).unwrap();
+}
+
+#[test]
 fn digests_that_the_object_has_outlived_heal_under_the_lock() {
     let table = ("dynamodb_table", Value::string("digests"));
     let Some(Faulty { moto, store, .. }) = faulty("digests", &[table]) else { return };

@@ -1,17 +1,20 @@
 //! `init`: initializes and records the configured backend, and migrates states to it.
 
+use std::path::Path;
+
 use groma_config::variables::{InputValue, Origin};
 use groma_config::{Module, unsupported_backend};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_state::ERRORED_STATE;
 use groma_value::Value;
 
 use super::backend::{
-    Backend, BackendConfig, BackendSettings, Configured, Local, Record, RecordFile, configured, diagnostics, given,
-    locking, unless_off,
+    Backend, BackendConfig, BackendSettings, Configured, Local, Record, RecordFile, StateOverrides, configured,
+    diagnostics, given, location_in, locking, unless_off,
 };
 use super::context::Context;
 use super::init_reporter::InitReporter;
-use super::migration::{Consent, Migration, OldFile, Side};
+use super::migration::{Consent, Migrated, Migration, OldFile, Side};
 use super::outcome::fail;
 use crate::arguments::{Flag, Init};
 use crate::settings::Questions;
@@ -147,20 +150,61 @@ struct Initialization<'a> {
 impl Initialization<'_> {
     /// Records the configured backend without regard to the previous one: `-reconfigure`.
     fn reconfigure(&self, context: &Context, configured: Option<Configured>) -> Result<Backend, Diagnostics> {
-        match configured {
+        let previous = self.file.read();
+        let backend = match configured {
             Some(new) => {
                 let backend = new.backend.connect(context)?;
                 self.record(context, &backend, new)?;
-                Ok(backend)
+                backend
             }
             None => {
-                if !matches!(self.file.read(), Ok(None)) {
+                if !matches!(previous, Ok(None)) {
                     // Without a record no file is created, so a directory without a backend stays clean.
                     self.file.clear()?;
                 }
-                Ok(Backend::Local(Local::default()))
+                Backend::Local(Local::default())
             }
+        };
+        let previous = match previous {
+            Ok(Some(Record::Known { backend, .. })) => Some(backend),
+            Ok(None) => Some(BackendConfig::default()),
+            // What another program or a damaged record says is ignored with the rest of it.
+            Ok(Some(Record::Foreign { .. })) | Err(_) => None,
+        };
+        let warning = previous.and_then(|previous| self.left_journal(context, &previous, &backend));
+        warning.into_iter().for_each(|warning| context.show(&warning.into()));
+        Ok(backend)
+    }
+
+    /// Returns the warning about a journal of the previous backend, which runs with the new one do not read.
+    fn left_journal(&self, context: &Context, previous: &BackendConfig, new: &Backend) -> Option<Diagnostic> {
+        let workspace = &context.settings.workspace;
+        let location =
+            |backend: &Backend| location_in(context, backend, self.module, workspace, StateOverrides::default()).ok();
+        // A backend that cannot be connected any more does not keep -reconfigure from leaving it.
+        let old = location(&previous.connect(context).ok()?)?;
+        let journal = old.left_journal()?;
+        if location(new).is_some_and(|new| new.is_same(&old)) {
+            return None;
         }
+        let command = &context.wording.command;
+        let rescue = match Path::new(ERRORED_STATE).exists() {
+            true => format!(
+                " If {ERRORED_STATE} is the state of that run, \"{command} state push {ERRORED_STATE}\" stores it in the new backend instead."
+            ),
+            false => String::new(),
+        };
+        Some(Diagnostic::warning(
+            "Results of a run are left behind with the previous backend",
+            format!(
+                "The journal {} has results that the state {} does not have: the run was interrupted, or could not write its state. The new \
+                 backend does not use this journal, so objects that the run created are in no state. Restore the previous backend \
+                 block, run \"{command} init -reconfigure\" and \"{command} apply\" once to recover them, then migrate with \"{command} init \
+                 -migrate-state\".{rescue}",
+                journal.display(),
+                old.shown()
+            ),
+        ))
     }
 
     /// Records the first backend block. States may already exist in the default location.
@@ -169,8 +213,10 @@ impl Initialization<'_> {
         // States in the default location predate the block; leaving them behind would look like an empty state.
         let local = Backend::Local(Local::default());
         let from = Side { name: "local", backend: &local };
-        self.migrate(context, from, Side { name: new.backend.name(), backend: &backend }, OldFile::Retired)?;
+        let to = Side { name: new.backend.name(), backend: &backend };
+        let migrated = self.migrate(context, from, to, OldFile::Retired)?;
         self.record(context, &backend, new)?;
+        migrated.retire()?;
         Ok(backend)
     }
 
@@ -236,7 +282,7 @@ impl Initialization<'_> {
         from: Side<'_>,
         to: Side<'_>,
         old_file: OldFile,
-    ) -> Result<(), Diagnostics> {
+    ) -> Result<Migrated, Diagnostics> {
         // -force-copy answers all questions of the migration.
         let consent = if is_on(self.arguments.force_copy) { Consent::Given } else { Consent::Asked };
         let locking = ["migration source state", "migration destination state"]

@@ -22,12 +22,12 @@ pub(super) enum Consent {
     Given,
 }
 
-/// Treatment of the old state file after copying.
+/// Treatment of the old state files after copying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OldFile {
-    /// The file stays.
+    /// The files stay.
     Kept,
-    /// The file becomes a backup, because commands without a backend block would find it first.
+    /// The files become backups, because commands without a backend block would find it first.
     Retired,
 }
 
@@ -49,32 +49,72 @@ pub(super) struct Migration<'a> {
     pub old_file: OldFile,
 }
 
+/// The states that a migration has copied.
+#[derive(Default)]
+pub(super) struct Migrated {
+    workspaces: Vec<String>,
+    /// The old states whose files become backups, locked until then.
+    outlived: Vec<(StatePaths, OpenState)>,
+}
+
+impl Migrated {
+    /// Renames the old state files to backups, after the new backend was recorded: until then, the old files are in use.
+    ///
+    /// # Errors
+    /// A file cannot be renamed.
+    pub fn retire(self) -> Result<(), Diagnostics> {
+        self.outlived.iter().try_for_each(|(paths, _)| retire(paths))
+    }
+
+    /// Adds to the error about a workspace what the migration has done before it.
+    fn explain(&self, mut problems: Diagnostics, failed: &str) -> Diagnostics {
+        let copied = match &*self.workspaces {
+            [] => "no workspace".to_owned(),
+            names => names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", "),
+        };
+        for problem in problems.iter_mut().filter(|problem| problem.is_error()) {
+            problem.detail.push_str(&format!(
+                "\n\nThe workspace {failed:?} was not migrated. Already copied to the new backend: {copied}. No workspaces in the source \
+                 state have been modified, and the previous backend is still in use. Resolve the error, then run init again."
+            ));
+        }
+        problems
+    }
+}
+
 impl Migration<'_> {
-    /// Copies the states of all workspaces if the user agrees.
+    /// Copies the states of all workspaces if the user agrees. The old states stay until [`Migrated::retire`].
     ///
     /// # Errors
     /// Prompting is not possible, the user aborts, or a state is locked or cannot be read or written.
-    pub fn run(&self, context: &mut Context) -> Result<(), Diagnostics> {
+    pub fn run(&self, context: &mut Context) -> Result<Migrated, Diagnostics> {
+        let mut migrated = Migrated::default();
         let names = self.from.backend.workspaces()?;
         // With only the default workspace, the question about its state is enough.
         if let [only] = &*names {
-            return self.copy(context, only, self.consent);
+            self.copy(context, only, self.consent, &mut migrated)?;
+            return Ok(migrated);
         }
         if self.are_same(context, &names)? {
-            return Ok(());
+            return Ok(migrated);
         }
         if !self.to.backend.has_workspaces() {
-            return self.copy_current(context);
+            self.copy_current(context, &mut migrated)?;
+            return Ok(migrated);
         }
         let title = format!("Do you want to migrate all workspaces to {:?}?", self.to.name);
         if self.consent == Consent::Asked && !agrees(context, &title, ALL)? {
             return Err(aborted());
         }
-        names.iter().try_for_each(|name| self.copy(context, name, Consent::Given))
+        for name in &names {
+            self.copy(context, name, Consent::Given, &mut migrated)
+                .map_err(|problems| migrated.explain(problems, name))?;
+        }
+        Ok(migrated)
     }
 
     /// Copies the current workspace to the only one of a backend without workspaces.
-    fn copy_current(&self, context: &mut Context) -> Result<(), Diagnostics> {
+    fn copy_current(&self, context: &mut Context, migrated: &mut Migrated) -> Result<(), Diagnostics> {
         let current = context.settings.workspace.clone();
         let title =
             format!("Destination backend {:?} stores one state only. Copy only the current workspace?", self.to.name);
@@ -85,7 +125,7 @@ impl Migration<'_> {
         if self.consent == Consent::Asked && !agrees(context, &title, &text)? {
             return Err(aborted());
         }
-        self.copy(context, &current, Consent::Given)
+        self.copy(context, &current, Consent::Given, migrated)
     }
 
     /// Returns the workspace that the state of `name` is copied to. A backend may have no workspace of that name.
@@ -134,7 +174,13 @@ impl Migration<'_> {
     }
 
     /// Copies the state of the workspace `name`.
-    fn copy(&self, context: &mut Context, name: &str, consent: Consent) -> Result<(), Diagnostics> {
+    fn copy(
+        &self,
+        context: &mut Context,
+        name: &str,
+        consent: Consent,
+        migrated: &mut Migrated,
+    ) -> Result<(), Diagnostics> {
         let source = self.location(context, &self.from, name)?;
         // Nobody is asked for a name of a state that does not exist.
         if !source.has_state()? {
@@ -168,8 +214,9 @@ impl Migration<'_> {
             // Serial and lineage stay those of the old state, whether the new backend had one or not.
             to.store.put(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
-        // Only after the copy: until then the old file is the only one.
-        old_files.map_or(Ok(()), |paths| retire(&paths))
+        migrated.workspaces.push(name.to_owned());
+        migrated.outlived.extend(old_files.map(|paths| (paths, from)));
+        Ok(())
     }
 
     /// Opens a state that has no operations of an interrupted run.
@@ -266,15 +313,15 @@ fn retire(paths: &StatePaths) -> Result<(), Diagnostics> {
     // An existing backup belongs to an earlier state and must not be overwritten.
     let usual = paths.backup.path().filter(|backup| !backup.exists()).map(Path::to_owned);
     let backup = usual.map_or_else(|| claim_backup(file), Ok).map_err(|problem| {
-        let detail = format!("The state was copied to the new backend, but no backup of the old file could be made: {problem}. Move the file by hand, then run init -reconfigure.", problem = io_reason(&problem));
+        let detail = format!("The state was copied to the new backend, which is in use now, but no backup of the old file could be made: {problem}. Move the file by hand: commands without the backend block would find it first.", problem = io_reason(&problem));
         fail(&format!("Failed to move {} out of the way", file.display()), detail)
     })?;
     std::fs::rename(file, &backup).map_err(|problem| {
         fail(
             &format!("Failed to move {} out of the way", file.display()),
             format!(
-                "The state was copied to the new backend, but the old file cannot be renamed to {}: {problem}. Move the file manually, then run \
-                init -reconfigure.",
+                "The state was copied to the new backend, which is in use now, but the old file cannot be renamed to {}: {problem}. Move the \
+                 file manually: commands without the backend block would find it first.",
                 backup.display(), problem = io_reason(&problem)),
         )
     })

@@ -29,24 +29,34 @@ pub(super) fn save(context: &Context, store: &mut StateHandle, state: &mut State
     let encryption = store.encryption().map(|encryption| &**encryption);
     let command = &context.wording.command;
     // The results in the journal are recovered without any action of the user.
-    let next = if store.is_in_journal() {
-        "The journal next to the state file has all results too: fix the cause, and the next run recovers them automatically.".to_owned()
-    } else {
+    let recovery = store.is_in_journal().then(|| {
+        format!(
+            "The journal {} has all results too: fix the cause, and the next run on this machine recovers them automatically.",
+            store.journal_file().display()
+        )
+    });
+    let push = |file: &str| {
         format!(
             "Fix the cause, then store this state before you run anything else, so that nothing is created twice:\n  {command} \
-             state push -force FILE"
+             state push -force {file}"
         )
     };
-    let rescue = match write_fallback(state, encryption) {
-        Ok(path) => format!(
-            "The state was written to {} instead. {}",
-            path.display(),
-            next.replace("FILE", &path.display().to_string())
-        ),
-        Err(second) if store.is_in_journal() => {
-            format!("It could not be written to another file either: {}. {next}", second.summary)
+    let rescue = match (write_fallback(state, encryption), recovery) {
+        (Ok(path), Some(recovery)) => {
+            let path = path.display();
+            format!(
+                "The state was written to {path} instead. {recovery} To store the state from another machine, or without the journal, \
+                 copy the file and run:\n  {command} state push {path}"
+            )
         }
-        Err(second) => print_fallback(context, state, encryption, &second, &next),
+        (Ok(path), None) => {
+            let path = path.display().to_string();
+            format!("The state was written to {path} instead. {}", push(&path))
+        }
+        (Err(second), Some(recovery)) => {
+            format!("It could not be written to another file either: {}. {recovery}", second.summary)
+        }
+        (Err(second), None) => print_fallback(context, state, encryption, &second, &push("FILE")),
     };
     problems.push(Diagnostic::error(
         "Failed to save state",
@@ -58,6 +68,7 @@ pub(super) fn save(context: &Context, store: &mut StateHandle, state: &mut State
 fn write_fallback(state: &State, encryption: Option<&Encryption>) -> Result<std::path::PathBuf, StateError> {
     // Next to the configuration, where people look first; the temporary directory may be readable by others.
     write_errored(Path::new("."), state, encryption)
+        .map(|path| path.strip_prefix(".").map(Path::to_owned).unwrap_or(path))
         .or_else(|first| write_errored_in_shared(&std::env::temp_dir(), state, encryption).map_err(|_| first))
 }
 

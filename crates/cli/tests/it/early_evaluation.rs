@@ -83,9 +83,21 @@ fn unknown_backend_argument_is_reported_at_its_location() {
         let folder = Folder::new();
         folder.write("main.tf", &BACKEND.replace("default =", &format!("{more}\n  default =")));
         let said = folder.fails(&["init"]);
+        let kind = more.split(' ').next().unwrap();
+        assert!(said.replace('\n', " ").contains(&format!("is {kind}")), "{said}");
         // The record of the backend would store the value.
         assert!(said.contains("Error: Invalid backend argument") && said.contains("line 10"), "{said}");
     }
+}
+
+#[test]
+fn backend_variable_without_a_value_is_named() {
+    let folder = Folder::new();
+    let block = "terraform {\n  backend \"local\" {\n    path = local.p\n  }\n}\n";
+    folder.write("main.tf", &format!("variable \"k\" {{}}\nlocals {{\n  p = \"${{var.k}}.tfstate\"\n}}\n{block}"));
+    let said = folder.fails(&["init", "-input=false"]);
+    assert!(said.contains("var.k has no value: set it with -var or TF_VAR_k."), "{said}");
+    folder.ok(&["init", "-input=false", "-var=k=a"]);
 }
 
 #[test]

@@ -121,6 +121,7 @@ fn backend(block: &Block) -> Option<Backend> {
         body: block.body.clone(),
         // Filled by the loader, which evaluates the arguments early.
         known: IndexMap::new(),
+        unusable: IndexMap::new(),
         kind_span: label.span,
         span: block.header,
     })
@@ -131,6 +132,7 @@ fn cloud(block: &Block) -> Backend {
         kind: Backend::CLOUD.into(),
         body: block.body.clone(),
         known: IndexMap::new(),
+        unusable: IndexMap::new(),
         kind_span: block.header,
         span: block.header,
     }

@@ -9,12 +9,12 @@ use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::KeyServices;
 use groma_hcl::{Expression, Step, Traversal};
-use groma_lang::{FunctionContext, Reference, Resolved, Scope, evaluate, parse_reference};
+use groma_lang::{FunctionContext, Reference, Resolved, Scope, evaluate, parse_reference, references};
 use groma_value::{Type, Value};
 
 use super::root_values::RootValues;
 use crate::checks;
-use crate::model::{Module, ModuleCall};
+use crate::model::{Module, ModuleCall, UnusableReason, UnusableVariable};
 use crate::options::LoadOptions;
 use crate::source::display;
 
@@ -159,6 +159,42 @@ impl<'a> Early<'a> {
             diagnostics.push(unknown(expression, what, NOT_KNOWN));
         }
         None
+    }
+
+    /// Returns the first variable in `expression`, or in the local values that it uses, which has no value or must not be
+    /// revealed.
+    pub(super) fn unusable_variable(&self, expression: &Expression) -> Option<UnusableVariable> {
+        self.unusable_within(expression, DEPTH_LIMIT)
+    }
+
+    fn unusable_within(&self, expression: &Expression, depth: u32) -> Option<UnusableVariable> {
+        // Local values that refer to each other are reported elsewhere.
+        let depth = depth.checked_sub(1)?;
+        let (referenced, _) = references(expression);
+        referenced.iter().find_map(|referenced| match &referenced.target {
+            Reference::Variable(name) => {
+                let reason = self.unusable_reason(name)?;
+                Some(UnusableVariable { name: name.clone(), reason })
+            }
+            Reference::Local(name) => self.unusable_within(&self.module.locals.get(name)?.expression, depth),
+            _ => None,
+        })
+    }
+
+    fn unusable_reason(&self, name: &Name) -> Option<UnusableReason> {
+        let variable = self.module.variables.get(name)?;
+        let is_given = match self.origin {
+            Origin::Root(values) => values.get().contains_key(name),
+            Origin::Call(..) => true,
+        };
+        // Secrets first: setting a value would not help.
+        if variable.sensitive {
+            Some(UnusableReason::Sensitive)
+        } else if variable.ephemeral {
+            Some(UnusableReason::Ephemeral)
+        } else {
+            (variable.is_required() && !is_given).then_some(UnusableReason::NoValue)
+        }
     }
 
     /// Returns network access to key management services, for the root module only.

@@ -15,7 +15,7 @@ use super::encryption;
 use super::locate::{ModuleLocator, ModuleRequest};
 use super::root_values::RootValues;
 use crate::decode::{Dialect, constant_template, versionless};
-use crate::model::{Backend, Encryption, Module, ModuleCall, RunModule};
+use crate::model::{Backend, Encryption, Module, ModuleCall, RunModule, UnusableVariable};
 use crate::module_source::ModuleSource;
 use crate::options::Calls;
 use crate::source::display;
@@ -76,6 +76,7 @@ struct Subtree {
 /// Early values of the root module's settings.
 struct Known {
     backend: IndexMap<Name, Value>,
+    unusable: IndexMap<Span, UnusableVariable>,
     encryption: Option<Encryption>,
 }
 
@@ -97,6 +98,15 @@ fn known_arguments(backend: &Backend, early: &Early<'_>) -> IndexMap<Name, Value
     values
 }
 
+/// Returns the variables that keep arguments of a backend from being known.
+fn unusable_variables(backend: &Backend, early: &Early<'_>) -> IndexMap<Span, UnusableVariable> {
+    let (mut arguments, blocks, _) = backend.items();
+    arguments.extend(blocks.iter().flat_map(|block| block.body.attributes().0));
+    let unusable =
+        |argument: &Attribute| Some((argument.expression.span, early.unusable_variable(&argument.expression)?));
+    arguments.iter().filter_map(unusable).collect()
+}
+
 impl Builder<'_, '_> {
     /// Builds the root module in `directory` with its descendants.
     pub(super) fn build(&mut self, directory: &Path) -> Option<Module> {
@@ -109,6 +119,7 @@ impl Builder<'_, '_> {
                 let mut module = Arc::unwrap_or_clone(module);
                 if let Some(backend) = module.backend.as_mut().or(module.cloud.as_mut()) {
                     backend.known = known.backend;
+                    backend.unusable = known.unusable;
                 }
                 module.encryption = known.encryption;
                 Some(Module { calls: below.calls, children: below.children, ..module })
@@ -141,7 +152,8 @@ impl Builder<'_, '_> {
         let backend = module.backend.as_ref().or(module.cloud.as_ref());
         let known = backend.map(|backend| known_arguments(backend, &early)).unwrap_or_default();
         let encryption = encryption::read(module, self.reader, &early, self.diagnostics);
-        let known = Known { backend: known, encryption };
+        let unusable = backend.map(|backend| unusable_variables(backend, &early)).unwrap_or_default();
+        let known = Known { backend: known, unusable, encryption };
         (self.subtree(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), known)
     }
 

@@ -24,7 +24,7 @@ pub use refactoring::{Import, ImportIdentity, Moved, Removed, RemovedFrom};
 pub use resource::{
     ActionTrigger, Connection, IgnoreChanges, Lifecycle, OnFailure, Provisioner, ProvisionerWhen, Resource, Search,
 };
-pub use settings::{Backend, VersionRequirement};
+pub use settings::{Backend, UnusableReason, UnusableVariable, VersionRequirement};
 pub use testing::{Override, OverrideTarget, RunModule};
 
 pub(crate) use module::default_provider;

@@ -18,10 +18,32 @@ pub struct Backend {
     /// Values of the arguments that are known before planning: constants, and expressions of local values and
     /// variables with a value. A nested block type has a tuple with an object for each of its blocks.
     pub known: IndexMap<Name, Value>,
+    /// The variables that keep the other arguments from being known, by the span of the argument's expression.
+    pub unusable: IndexMap<Span, UnusableVariable>,
     /// Span of the label; of the header of a `cloud` block.
     pub kind_span: Span,
     /// Span of the block's header.
     pub span: Span,
+}
+
+/// A variable that keeps an argument from being known before planning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusableVariable {
+    /// The name of the variable.
+    pub name: Name,
+    /// The reason.
+    pub reason: UnusableReason,
+}
+
+/// The reason why a variable cannot be used before planning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnusableReason {
+    /// Nothing sets it, and it has no default.
+    NoValue,
+    /// It is declared as sensitive.
+    Sensitive,
+    /// It is declared as ephemeral.
+    Ephemeral,
 }
 
 /// The nested block types of all backends. The schema of each backend decides which of them it has.

@@ -10,28 +10,26 @@ use crate::error::{StateError, StateErrorKind};
 pub(super) const UNSUPPORTED: &str = "Unsupported state file format";
 pub(super) const INVALID: &str = "Invalid state file format";
 pub(super) const INVALID_INSTANCE: &str = "Invalid resource instance metadata in state";
-pub(super) const RESTORE: &str = "Restore the file from its backup (the same name with .backup at the end) or from your version \
-                       control or bucket history.";
 
 /// Explains why `text` is not a JSON object.
 pub(super) fn not_json(text: &str, error: &serde_json::Error) -> StateError {
     let position = format!("line {} column {}", error.line(), error.column());
     let detail = if error.is_eof() {
         format!(
-            "The state file is truncated: its JSON ends at {position}, probably because the program that wrote it was interrupted. {RESTORE}"
+            "The state file is truncated: its JSON ends at {position}, probably because the program that wrote it was interrupted."
         )
     } else if error.is_data() && !text.trim_start().starts_with('{') {
-        format!("The file holds JSON but no object, so it is not a state file. {RESTORE}")
+        "The file holds JSON but no object, so it is not a state file.".to_owned()
     } else {
-        format!("The state file is not valid JSON: syntax error at {position}. {RESTORE}")
+        format!("The state file is not valid JSON: syntax error at {position}.")
     };
-    StateError::malformed(UNSUPPORTED, detail)
+    StateError::damaged(UNSUPPORTED, detail)
 }
 
 /// JSON that is no state of the version that it names.
 pub(super) fn wrong_types(error: &serde_json::Error) -> StateError {
     let what = without_values(&error.to_string());
-    StateError::malformed(INVALID, format!("The state file is JSON of the right version, but {what}. {RESTORE}"))
+    StateError::damaged(INVALID, format!("The state file is JSON of the right version, but {what}."))
 }
 
 /// The reader's message without the text it found, which may be secret.
@@ -50,15 +48,15 @@ pub(super) fn other_version(number: u64, writer: Option<&RawValue>) -> StateErro
     let writer = writer.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     let plausible = |writer: &String| writer.len() < 40 && writer.starts_with(|c: char| c.is_ascii_digit());
     let by = writer.filter(plausible).map(|writer| format!(" It was written by version {writer}.")).unwrap_or_default();
-    let detail = if number > FORMAT_VERSION {
-        format!(
+    if number > FORMAT_VERSION {
+        let detail = format!(
             "The state file uses format version {number}, which is newer than version {FORMAT_VERSION}, the newest that \
              is known here.{by} Use a newer release, or the tool that wrote the file; nothing was changed."
-        )
-    } else {
-        format!("The state file uses format version {number}, which there never was.{by} {RESTORE}")
-    };
-    StateError::new(StateErrorKind::Unsupported, UNSUPPORTED, detail)
+        );
+        return StateError::new(StateErrorKind::Unsupported, UNSUPPORTED, detail);
+    }
+    let detail = format!("The state file uses format version {number}, which there never was.{by}");
+    StateError { kind: StateErrorKind::Unsupported, ..StateError::damaged(UNSUPPORTED, detail) }
 }
 
 /// The reason why the entry of an instance is not an object. Follows the address of the instance; holds no values of

@@ -30,6 +30,11 @@ pub trait StateObject: Send + Sync {
     /// Returns the location for messages, without secrets.
     fn location(&self) -> String;
 
+    /// Returns the sentence about restoring an earlier version of a damaged state.
+    fn restore_advice(&self) -> &'static str {
+        "Restore an earlier version of the state."
+    }
+
     /// Replaces the stored bytes by those of `state` if nobody else has written them since they were read or last written here.
     ///
     /// # Errors
@@ -148,7 +153,8 @@ impl RemoteState {
         let stored = opened.unwrap_or(bytes);
         // A local journal that another machine has taken in is older than everything in the store.
         let outdated = journal.take_if(|_| taken.known > 0);
-        let mut reconciled = reconcile(location, &stored, content, journal)?;
+        let mut reconciled = reconcile(location, &stored, content, journal)
+            .map_err(|problem| problem.restored_by(object.restore_advice()))?;
         for other in taken.others {
             shared.carry(&other.in_flight);
             fold_other(&mut reconciled, other);

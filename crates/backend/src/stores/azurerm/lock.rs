@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::blobs::{Condition, Container, Lease, Metadata, Outcome, Properties};
 use crate::error::StoreError;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockInfo, NAMELESS};
 
 /// The name of the metadata with the lock info.
 const INFO: &str = "terraformlockid";
@@ -19,9 +19,6 @@ const INFO: &str = "terraformlockid";
 /// The seconds in which the info must be written, the longest time that the service allows for a lease with an end.
 const PROVISIONAL: i32 = 60;
 const ENDLESS: i32 = -1;
-
-/// The ID under which a lease without an info can be released by force.
-const NAMELESS: &str = "unknown";
 
 /// The pauses in which another run may write the info of its new lease.
 const INFO_PAUSES: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];

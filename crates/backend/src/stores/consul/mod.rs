@@ -230,6 +230,10 @@ impl StateStore for ConsulStore {
         self.api.shown(&self.key(workspace))
     }
 
+    fn restore_advice(&self) -> &'static str {
+        "Restore the key from a snapshot of Consul (consul snapshot restore) or from another copy of the state."
+    }
+
     fn can_lock(&self) -> bool {
         self.locking == Locking::On
     }

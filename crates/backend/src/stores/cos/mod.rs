@@ -11,7 +11,7 @@ use bytes::Bytes;
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockInfo, held_reason};
 use crate::schema::Settings;
 use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
 use crate::stores::digests::md5;
@@ -141,7 +141,7 @@ impl CosStore {
             return Ok(held());
         }
         let holder = holder(&found);
-        let reason = format!("the state is locked by {} (the lock object exists)", holder.who);
+        let reason = held_reason(&holder, "the lock object exists");
         Err(StoreError::Locked { holder: Some(Box::new(holder)), reason })
     }
 

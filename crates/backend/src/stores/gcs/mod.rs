@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockInfo, held_reason};
 use crate::schema::Settings;
 use crate::store::{
     Expected, HeldLock, JournalStore, LeaseStore, SharingStore, Snapshot, StateStore, StoreFuture, Version, Write,
@@ -107,7 +107,7 @@ impl GcsStore {
             }
             // The generation is the ID that releases the lock.
             let holder = LockInfo { id: generation, ..holder.unwrap_or_default() };
-            let reason = format!("the state is locked by {} (the lock object exists)", holder.who);
+            let reason = held_reason(&holder, "the lock object exists");
             return Err(StoreError::Locked { holder: Some(Box::new(holder)), reason });
         }
         let reason = "the lock object is created and deleted all the time".to_owned();

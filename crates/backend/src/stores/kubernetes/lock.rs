@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::KubernetesStore;
 use super::api::{Outcome, Resource};
 use crate::error::StoreError;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockInfo, held_reason};
 use crate::store::{HeldLock, StateStore};
 
 const INFO: &str = "app.terraform.io/lock-info";
@@ -31,7 +31,7 @@ impl KubernetesStore {
                 if holder.id == info.id {
                     return Ok(held());
                 }
-                let reason = format!("the state is already locked by {} (the lease {name} has a holder)", holder.who);
+                let reason = held_reason(&holder, &format!("the lease {name} has a holder"));
                 return Err(StoreError::Locked { holder: Some(Box::new(holder)), reason });
             }
             let is_new = found.is_none();

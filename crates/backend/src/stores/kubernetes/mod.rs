@@ -228,6 +228,10 @@ impl StateStore for KubernetesStore {
         format!("the secret {} in the namespace {}", self.secret(workspace), self.api.namespace)
     }
 
+    fn restore_advice(&self) -> &'static str {
+        "Restore the secret from a backup of the cluster."
+    }
+
     fn workspaces(&self) -> StoreFuture<'_, Vec<String>> {
         Box::pin(self.list())
     }

@@ -12,7 +12,7 @@ use groma_cloud::http::ConnectionSettings;
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockInfo, held_reason, read_holder};
 use crate::schema::Settings;
 use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
@@ -102,12 +102,12 @@ impl OciStore {
                 return Ok(held());
             }
             let Some(found) = self.bucket.get(&name).await? else { continue };
-            let holder: LockInfo = serde_json::from_slice(&found.bytes).unwrap_or_default();
+            let holder = read_holder(&found.bytes);
             // The answer to an earlier attempt was lost: the lock is this run's own.
             if holder.id == info.id {
                 return Ok(held());
             }
-            let reason = format!("the state is locked by {} (the lock object exists)", holder.who);
+            let reason = held_reason(&holder, "the lock object exists");
             return Err(StoreError::Locked { holder: Some(Box::new(holder)), reason });
         }
         let reason = "the lock object is created and deleted all the time".to_owned();

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockInfo, held_reason};
 use crate::schema::Settings;
 use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
@@ -168,12 +168,11 @@ impl OssStore {
 
     async fn remove(&self, workspace: &str) -> Result<(), StoreError> {
         let key = self.object(workspace);
-        // The object is deleted first, because reads ignore a digest without an object.
-        self.bucket.delete(&key).await?;
-        match &self.table {
-            Some(table) => table.delete_digest(&self.path(&key)).await,
-            None => Ok(()),
+        // The digest is deleted first, because reads refuse a digest without an object.
+        if let Some(table) = &self.table {
+            table.delete_digest(&self.path(&key)).await?;
         }
+        self.bucket.delete(&key).await
     }
 
     fn lock_table(&self) -> Result<&Table, StoreError> {
@@ -193,8 +192,8 @@ impl OssStore {
             }
             PutLock::Held(holder) => {
                 let reason = match &holder {
-                    Some(holder) => format!("the state is locked by {} (its row in the lock table exists)", holder.who),
-                    None => "the state is locked, but its row in the lock table has no readable info".to_owned(),
+                    Some(holder) => held_reason(holder, "its row in the lock table exists"),
+                    None => "the row of the lock is put and deleted all the time".to_owned(),
                 };
                 Err(StoreError::Locked { holder: holder.map(Box::new), reason })
             }
@@ -209,8 +208,7 @@ impl OssStore {
         let Some(found) = table.lock(&path).await? else {
             return Err(StoreError::lock_loss(self.bucket.location(&key), None));
         };
-        // Unreadable info equals no record of this run, so the lock counts as lost.
-        let holder: LockInfo = serde_json::from_str(&found).unwrap_or_default();
+        let holder = found.holder();
         // The answer to an earlier attempt was lost.
         if holder != held.info {
             if holder != stored.info {
@@ -229,10 +227,8 @@ impl OssStore {
             return Err(StoreError::NotLocked { location: self.location(workspace) });
         };
         // A row without readable info can be released with any ID, because it has none.
-        if let Ok(holder) = serde_json::from_str::<LockInfo>(&found)
-            && !holder.id.is_empty()
-            && holder.id != id
-        {
+        let holder = found.holder();
+        if !holder.id.is_empty() && holder.id != id {
             return Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) });
         }
         // The condition is the record that was just read: another run may have replaced it since.

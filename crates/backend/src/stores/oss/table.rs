@@ -106,19 +106,24 @@ impl Condition {
         match condition {
             RowCondition::None => Self { existence: 0, column: None },
             RowCondition::Absent => Self { existence: 2, column: None },
-            RowCondition::Column(name, value) => {
-                // A row without the column must not pass: nothing is known about its holder.
-                let equal = ColumnFilter {
-                    comparator: 1,
-                    name: name.to_owned(),
-                    value: encoded_value(value),
-                    filter_if_missing: true,
-                    latest_version_only: true,
-                };
-                let filter = Filter { kind: 1, filter: equal.encode_to_vec() };
-                Self { existence: 1, column: Some(filter.encode_to_vec()) }
-            }
+            // A row without the column must not pass: nothing is known about its holder.
+            RowCondition::Column(name, value) => Self::equal(name, value, true),
+            // The filters cannot ask whether a column is missing, but let such rows pass. An empty text says no more.
+            RowCondition::NoColumn(name) => Self::equal(name, "", false),
         }
+    }
+
+    /// Expects a row with this value in this column.
+    fn equal(name: &str, value: &str, filter_if_missing: bool) -> Self {
+        let equal = ColumnFilter {
+            comparator: 1,
+            name: name.to_owned(),
+            value: encoded_value(value),
+            filter_if_missing,
+            latest_version_only: true,
+        };
+        let filter = Filter { kind: 1, filter: equal.encode_to_vec() };
+        Self { existence: 1, column: Some(filter.encode_to_vec()) }
     }
 }
 

@@ -132,6 +132,8 @@ impl PostgresStore {
             Ok(Snapshot { bytes, version: Version(row.try_get(1)?) })
         };
         match found.and_then(|row| row.map(snapshot).transpose()) {
+            // Neither Groma nor its peers store an empty text: only a missing row means that there is no state.
+            Ok(Some(snapshot)) if snapshot.bytes.is_empty() => Err(self.empty_row(workspace)),
             Ok(snapshot) => Ok(snapshot),
             Err(problem) if is_missing(&problem) => Ok(None),
             Err(problem) => Err(request_error(&problem, &self.target, &self.tables, "read the state")),
@@ -198,6 +200,19 @@ impl PostgresStore {
             lock.add_row(&connection.client, id).await.map_err(failed)?;
         }
         Ok(Version(version))
+    }
+
+    fn empty_row(&self, workspace: &str) -> StoreError {
+        StoreError::InvalidData {
+            location: self.shown(workspace),
+            reason: format!(
+                "the column data of the row of this workspace in the table {} is empty",
+                self.tables.qualified
+            ),
+            advice:
+                "Restore the row from a backup of the database. If the state was emptied on purpose, delete the row."
+                    .to_owned(),
+        }
     }
 
     fn closed(&self) -> StoreError {
@@ -268,6 +283,10 @@ fn is_missing(problem: &tokio_postgres::Error) -> bool {
 impl StateStore for PostgresStore {
     fn location(&self, workspace: &str) -> String {
         self.shown(workspace)
+    }
+
+    fn restore_advice(&self) -> &'static str {
+        "Restore the row from a backup of the database."
     }
 
     fn workspaces(&self) -> StoreFuture<'_, Vec<String>> {

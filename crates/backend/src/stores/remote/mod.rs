@@ -267,6 +267,10 @@ impl StateStore for RemoteStore {
         format!("{}/{}/{name}", self.api.hostname, self.api.organization)
     }
 
+    fn restore_advice(&self) -> &'static str {
+        "Restore an earlier version of the state: open the states of the workspace in the web interface and roll back."
+    }
+
     fn workspace_support(&self) -> WorkspaceSupport {
         match &self.naming {
             Naming::Single(_) => WorkspaceSupport::DefaultOnly,

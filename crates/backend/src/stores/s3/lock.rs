@@ -3,7 +3,7 @@
 use super::objects::{Condition, Objects, Outcome};
 use super::table::Table;
 use crate::error::StoreError;
-use crate::lock_info::LockInfo;
+use crate::lock_info::{LockInfo, held_reason, read_holder};
 use crate::stores::lock_table::PutLock;
 
 /// The locks that the configuration asks for.
@@ -55,7 +55,8 @@ impl Locks {
         let Some(table) = &self.table else { return Ok(file) };
         let problem = match table.put_lock(&target.path(), info).await {
             Ok(PutLock::Done) => return Ok(file),
-            Ok(PutLock::Held(holder)) => held(holder, "the item of the DynamoDB table exists"),
+            Ok(PutLock::Held(Some(holder))) => held(Some(holder), "the item of the DynamoDB table exists"),
+            Ok(PutLock::Held(None)) => held(None, "the item of the DynamoDB table is put and deleted all the time"),
             Err(problem) => problem,
         };
         if file.is_some() {
@@ -94,12 +95,12 @@ impl Locks {
                 return Ok(etag);
             }
             let Some(found) = target.objects.get(&file).await? else { continue };
-            let holder: Option<LockInfo> = serde_json::from_slice(&found.bytes).ok();
+            let holder = read_holder(&found.bytes);
             // The answer to an earlier attempt was lost: the lock is this run's own.
-            if holder.as_ref().is_some_and(|holder| holder.id == info.id) {
+            if holder.id == info.id {
                 return Ok(found.version);
             }
-            return Err(held(holder, "the lock file exists"));
+            return Err(held(Some(holder), "the lock file exists"));
         }
         Err(held(None, "the lock file is created and deleted all the time"))
     }
@@ -125,8 +126,8 @@ impl Locks {
 
 fn held(holder: Option<LockInfo>, how: &str) -> StoreError {
     let reason = match &holder {
-        Some(holder) => format!("the state is locked by {} ({how})", holder.who),
-        None => format!("the state is locked, but the lock has no valid info ({how})"),
+        Some(holder) => held_reason(holder, how),
+        None => format!("the state is locked ({how})"),
     };
     StoreError::Locked { holder: holder.map(Box::new), reason }
 }
@@ -178,7 +179,7 @@ async fn exchange_item(
             LockFile::Off => Err(StoreError::lock_loss(location, None)),
         };
     };
-    let holder: LockInfo = serde_json::from_str(&found).unwrap_or_default();
+    let holder = found.holder();
     if holder == *info {
         return Ok(());
     }
@@ -194,7 +195,7 @@ async fn release_item(table: &Table, target: Target<'_>, id: &str) -> Result<(),
     let Some(found) = table.lock(&key).await? else {
         return Err(StoreError::NotLocked { location: target.objects.location(target.key) });
     };
-    checked(serde_json::from_str(&found).ok(), id)?;
+    checked(found.holder(), id)?;
     table.delete_lock(&key, &found).await
 }
 
@@ -209,7 +210,7 @@ async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>) -> Resul
     let Some(found) = target.objects.get(&file).await? else {
         return Err(StoreError::NotLocked { location: target.objects.location(target.key) });
     };
-    checked(serde_json::from_slice(&found.bytes).ok(), id)?;
+    checked(serde_json::from_slice(&found.bytes).unwrap_or_default(), id)?;
     match target.objects.delete(&file, Condition::Matches(&found.version)).await? {
         Outcome::Done(_) => Ok(()),
         Outcome::Refused => Err(StoreError::LockLost {
@@ -220,11 +221,9 @@ async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>) -> Resul
 }
 
 /// Checks the ID of a lock. One without readable info can be released with any ID, because it has none.
-fn checked(holder: Option<LockInfo>, id: &str) -> Result<(), StoreError> {
-    match holder {
-        Some(holder) if !holder.id.is_empty() && holder.id != id => {
-            Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) })
-        }
-        _ => Ok(()),
+fn checked(holder: LockInfo, id: &str) -> Result<(), StoreError> {
+    if holder.id.is_empty() || holder.id == id {
+        return Ok(());
     }
+    Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) })
 }

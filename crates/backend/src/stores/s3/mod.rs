@@ -203,11 +203,11 @@ impl S3Store {
     async fn remove(&self, workspace: &str) -> Result<(), StoreError> {
         self.check_account().await?;
         let key = self.key(workspace);
-        // The object is deleted first, because reads ignore a digest without an object.
-        self.objects.delete(&key, Condition::None).await?;
+        // The digest is deleted first, because reads refuse a digest without an object.
         if let Some(table) = &self.locks.table {
             table.delete_digest(&Target { objects: &self.objects, key: &key }.path()).await?;
         }
+        self.objects.delete(&key, Condition::None).await?;
         Ok(())
     }
 

@@ -23,6 +23,11 @@ fn with_condition(mut body: Json, condition: RowCondition<'_>) -> Json {
     match condition {
         RowCondition::None => {}
         RowCondition::Absent => body["ConditionExpression"] = json!(format!("attribute_not_exists({KEY})")),
+        RowCondition::NoColumn(name) => {
+            // A missing item has no attributes either, and must not count as this one.
+            body["ConditionExpression"] = json!(format!("attribute_exists({KEY}) AND attribute_not_exists(#column)"));
+            body["ExpressionAttributeNames"] = json!({ "#column": name });
+        }
         RowCondition::Column(name, value) => {
             body["ConditionExpression"] = json!("#column = :value");
             body["ExpressionAttributeNames"] = json!({ "#column": name });

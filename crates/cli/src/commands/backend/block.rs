@@ -5,7 +5,10 @@ use std::path::Path;
 use groma_address::Name;
 use groma_backend::{ArgumentError, ArgumentKind};
 use groma_config::variables::{InputValue, Origin, settings_file};
-use groma_config::{Backend as BackendBlock, DiskFiles, MemoryFiles, Module, unknown_backend, unsupported_backend};
+use groma_config::{
+    Backend as BackendBlock, DiskFiles, MemoryFiles, Module, UnusableReason, UnusableVariable, unknown_backend,
+    unsupported_backend,
+};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::Attribute;
 use groma_value::{Type, Value};
@@ -136,7 +139,7 @@ fn of_block(kind: BackendKind, block: &BackendBlock, problems: &mut Diagnostics)
     for attribute in attributes {
         let name = &attribute.name.name;
         let value = block.known.get(name).cloned().unwrap_or_else(|| {
-            problems.push(not_constant(&attribute));
+            problems.push(not_constant(block, &attribute));
             Value::NULL
         });
         let (name_span, span) = (attribute.name.span, attribute.expression.span);
@@ -161,16 +164,35 @@ fn of_block(kind: BackendKind, block: &BackendBlock, problems: &mut Diagnostics)
             let mut objects = value.elements();
             objects.any(|(_, object)| object.attribute(&attribute.name.name).is_some())
         };
-        inner.iter().filter(|attribute| !is_known(attribute)).for_each(|one| problems.push(not_constant(one)));
+        inner.iter().filter(|attribute| !is_known(attribute)).for_each(|one| problems.push(not_constant(block, one)));
         arguments.insert(name.clone(), Given { value, name_span: nested.header, span: nested.header });
     }
     arguments
 }
 
-fn not_constant(attribute: &Attribute) -> Diagnostic {
-    let detail = "The value must be known before planning: a constant, a variable that is neither sensitive nor ephemeral, or a local value \
-                  derived from these.";
-    Diagnostic::error("Invalid backend argument", detail).at(attribute.expression.span)
+/// Reports an argument that is not known before planning, with the variable that is the reason, if there is one.
+fn not_constant(block: &BackendBlock, attribute: &Attribute) -> Diagnostic {
+    let span = attribute.expression.span;
+    let detail = match block.unusable.get(&span) {
+        Some(UnusableVariable { name, reason: UnusableReason::NoValue }) => {
+            format!("var.{name} has no value: set it with -var or TF_VAR_{name}.")
+        }
+        Some(UnusableVariable { name, reason: UnusableReason::Sensitive }) => unrevealed(name, "sensitive"),
+        Some(UnusableVariable { name, reason: UnusableReason::Ephemeral }) => unrevealed(name, "ephemeral"),
+        None => {
+            "The value must be known before planning: a constant, a variable that is neither sensitive nor ephemeral, or a local value \
+             derived from these."
+                .to_owned()
+        }
+    };
+    Diagnostic::error("Invalid backend argument", detail).at(span)
+}
+
+fn unrevealed(name: &Name, kind: &str) -> String {
+    format!(
+        "var.{name} is {kind}, and the working directory would record its value with the backend, in plain text. Set the argument with an \
+         environment variable of the backend instead."
+    )
 }
 
 /// Refuses empty paths of the local backend, as Terraform does.

@@ -145,8 +145,8 @@ impl BackendConfig {
             .collect()
     }
 
-    /// Describes the arguments that differ in `new`: `path was "a", and is now "b"`. Values of sensitive arguments are
-    /// left out.
+    /// Describes the arguments that differ in `new`: `path was "a", and is now "b"`. Values of sensitive arguments and URLs
+    /// with credentials are left out.
     pub fn difference(&self, new: &Self) -> String {
         if self.name() != new.name() {
             return format!("type was {:?}, and is now {:?}", self.name(), new.name());
@@ -158,7 +158,8 @@ impl BackendConfig {
                 return None;
             }
             // Only strings have a short text form; other changes are reported without their values.
-            let is_plain = |value: &Value| value.is_null() || value.as_str().is_some();
+            let is_plain =
+                |value: &Value| value.is_null() || value.as_str().is_some_and(|text| !may_have_credentials(text));
             if argument.is_sensitive() || !is_plain(&old) || !is_plain(&new) {
                 return Some(format!("{name} has changed"));
             }
@@ -226,6 +227,15 @@ fn refused(context: &Context, kind: &str, problem: ConnectError) -> Diagnostics 
     }
 }
 
+/// Whether a text may be a URL with a user, a password or a token: in the part before the host, or in the query.
+fn may_have_credentials(text: &str) -> bool {
+    match text.split_once("://") {
+        Some((_, rest)) => rest.contains(['@', '?', '#']),
+        // Proxies may be written without a scheme: user:password@host.
+        None => text.split_once('@').is_some_and(|(user, _)| user.contains(':')),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,6 +259,25 @@ mod tests {
         let new = BackendConfig::new(BackendKind::Local, &both).unwrap();
         let description = at(Some("a")).difference(&new);
         assert_eq!(description, "path was \"a\", and is now \"b\"; workspace_dir was not set, and is now \"w\"");
+    }
+
+    #[test]
+    fn difference_leaves_out_urls_with_credentials() {
+        let plain = "https://host/state";
+        let secret = ["https://me:pw@host/state", "https://host/state?token=t", "http://pw@host", "me:pw@proxy:80"];
+        let http = |name: &'static str, value: &str| {
+            let arguments = [("address", plain), (name, value)].map(|(name, value)| (name, Value::string(value)));
+            BackendConfig::new(BackendKind::find("http").unwrap(), &Value::object(arguments)).unwrap()
+        };
+        for name in ["address", "lock_address", "unlock_address"] {
+            for value in secret {
+                let [before, after] = [http(name, plain), http(name, value)];
+                assert_eq!(before.difference(&after), format!("{name} has changed"));
+                assert_eq!(after.difference(&before), format!("{name} has changed"));
+            }
+        }
+        let shown = http("address", plain).difference(&http("address", "https://host/other"));
+        assert_eq!(shown, "address was \"https://host/state\", and is now \"https://host/other\"");
     }
 
     #[test]

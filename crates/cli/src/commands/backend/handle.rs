@@ -1,6 +1,6 @@
 //! An open state: of a local file, or of a remote backend.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_backend::{HeldLock, OpenOptions, OpenedRemote, RemoteHandle, StoreError, Waiting};
@@ -113,6 +113,11 @@ impl StateHandle {
             Self::Local(store) => Some(&store.paths().write),
             Self::Remote(_) | Self::Shared(_) => None,
         }
+    }
+
+    /// Returns the file of the journal on this machine.
+    pub fn journal_file(&self) -> PathBuf {
+        self.paths().journal()
     }
 
     /// Returns the location for messages.

@@ -101,6 +101,15 @@ impl StateLocation {
         }
     }
 
+    /// Returns the journal on this machine of a run that could not write its results to the state; `None` without one.
+    pub fn left_journal(&self) -> Option<PathBuf> {
+        let journal = match self {
+            Self::Files(paths) => paths.journal(),
+            Self::Remote(remote) => remote.backend.exclusive_journal(&remote.journals, &remote.workspace),
+        };
+        std::fs::metadata(&journal).is_ok_and(|file| file.len() > 0).then_some(journal)
+    }
+
     /// Returns the state as an object that runs can share.
     ///
     /// # Errors

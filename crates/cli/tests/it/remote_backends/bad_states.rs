@@ -34,6 +34,7 @@ fn damaged_and_newer_states_are_refused_and_kept() {
         for command in COMMANDS {
             let reported = project.fails(command);
             assert!(reported.contains(part) && reported.contains("http://"), "{command:?} {content}: {reported}");
+            assert!(!reported.contains(".backup"), "a server has no such file: {reported}");
             assert_eq!(server.shared().state.as_deref(), Some(content.as_bytes()), "{command:?}");
             assert!(server.shared().lock.is_none(), "{command:?} leaves a lock");
         }
@@ -67,6 +68,34 @@ fn lock_without_info_is_explained_and_can_be_forced_open() {
         project.ok(&["force-unlock", "-force", "unknown"]);
         project.ok(&["plan"]);
     }
+}
+
+#[test]
+fn http_lock_without_info_is_explained() {
+    let server = HttpServer::start();
+    let project = Project::new(&configuration(&server.backend()));
+    project.ok(&["init"]);
+    for info in [json!(null), json!("garbage"), json!({})] {
+        server.shared().lock = Some(info.clone());
+        let reported = one_line(&project.fails(&["plan"]));
+        assert!(reported.contains("release it with force-unlock unknown."), "{info}: {reported}");
+        assert!(!reported.contains("ID="), "{info}: {reported}");
+    }
+}
+
+#[test]
+fn emptied_row_is_no_missing_state() {
+    let Some(server) = Server::start() else { return };
+    let project = Project::new(&configuration(&server.backend("emptied")));
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    if server.execute("UPDATE emptied.states SET data = ''").is_none() {
+        return;
+    }
+    let reported = one_line(&project.fails(&["plan"]));
+    assert!(reported.contains("Invalid state data") && reported.contains("is empty"), "{reported}");
+    server.execute("DELETE FROM emptied.states").unwrap();
+    project.ok(&["plan"]);
 }
 
 #[test]

@@ -123,11 +123,50 @@ fn failed_write_keeps_the_results_for_the_next_run() {
     let reported = project.fails(&["apply", "-auto-approve"]);
     assert!(reported.contains("Failed to save state") && reported.contains("no writing today"), "{reported}");
     assert!(project.read("errored.tfstate").contains("terraform_data"));
+    let journals: Vec<_> = std::fs::read_dir(project.path(".terraform/state-journals")).unwrap().flatten().collect();
+    let folder = journals[0].file_name().into_string().unwrap();
+    let journal = format!(".terraform/state-journals/{folder}/.terraform.tfstate.journal");
+    let words = one_line(&reported);
+    assert!(words.contains(&format!("The journal {journal} has all results too")), "{words}");
+    assert!(words.contains("groma state push errored.tfstate"), "{words}");
     assert!(server.shared().lock.is_none(), "the lock is released all the same");
     server.shared().faults.write_status = None;
     project.ok(&["plan"]);
     assert_eq!(server.state()["resources"][0]["name"], "a", "the next run has recovered the object");
     assert!(project.has_no_changes());
+}
+
+#[test]
+fn errored_state_can_be_pushed_without_the_journal() {
+    let server = HttpServer::start();
+    let project = Project::new(&configuration(&server.backend()));
+    project.ok(&["init"]);
+    server.shared().faults.write_status = Some(507);
+    project.fails(&["apply", "-auto-approve"]);
+    server.shared().faults.write_status = None;
+    std::fs::remove_dir_all(project.path(".terraform/state-journals")).unwrap();
+    project.ok(&["state", "push", "errored.tfstate"]);
+    assert!(project.has_no_changes());
+}
+
+#[test]
+fn reconfigure_warns_about_results_that_it_leaves_behind() {
+    let (server, other) = (HttpServer::start(), HttpServer::start());
+    let project = Project::new(&configuration(&server.backend()));
+    project.ok(&["init"]);
+    server.shared().faults.write_status = Some(507);
+    project.fails(&["apply", "-auto-approve"]);
+    server.shared().faults.write_status = None;
+    const WARNING: &str = "Results of a run are left behind with the previous backend";
+    assert!(!project.ok(&["init", "-reconfigure"]).contains(WARNING), "the backend is the same");
+    project.write("main.tf", &configuration(&other.backend()));
+    let said = one_line(&project.ok(&["init", "-reconfigure"]));
+    assert!(said.contains(WARNING) && said.contains("groma state push errored.tfstate"), "{said}");
+    project.write("main.tf", &configuration(&server.backend()));
+    assert!(!project.ok(&["init", "-reconfigure"]).contains(WARNING), "the other backend has no journal");
+    project.ok(&["apply", "-auto-approve"]);
+    project.write("main.tf", &configuration(&other.backend()));
+    assert!(!project.ok(&["init", "-reconfigure"]).contains(WARNING), "nothing is left");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::consul_server::ConsulServer;
 use super::http_server::HttpServer;
-use super::{Project, configuration};
+use super::{Project, configuration, one_line};
 
 fn lineage(state: &Json) -> (String, u64) {
     (state["lineage"].as_str().unwrap().to_owned(), state["serial"].as_u64().unwrap())
@@ -41,6 +41,38 @@ fn local_states_move_to_a_remote_backend_and_back_with_all_workspaces() {
     assert_eq!(server.keys(), ["p", "p-env:blue"], "the old states stay");
     project.ok(&["workspace", "select", "blue"]);
     assert_eq!(lineage(&project.state()), blue);
+}
+
+#[test]
+fn failed_migration_leaves_all_local_states() {
+    let server = ConsulServer::start();
+    let project = Project::new(&configuration(""));
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    let default = lineage(&project.state());
+    project.ok(&["workspace", "new", "blue"]);
+    project.ok(&["apply", "-auto-approve", "-var=input=two"]);
+    let blue = lineage(&project.state());
+    project.write("main.tf", &configuration(&server.backend("p", "")));
+    server.shared().store("p-env:blue", b"garbage".to_vec());
+    let reported = one_line(&project.fails(&["init", "-force-copy"]));
+    assert!(reported.contains("The workspace \"blue\" was not migrated."), "{reported}");
+    assert!(reported.contains("Already copied to the new backend: \"default\"."), "{reported}");
+    assert!(reported.contains("No workspaces in the source state have been modified"), "{reported}");
+    assert!(project.path("terraform.tfstate").exists(), "the source is unchanged");
+    project.write("main.tf", &configuration(""));
+    assert_eq!(lineage(&project.state()), blue);
+    project.ok(&["workspace", "select", "default"]);
+    assert_eq!(lineage(&project.state()), default);
+
+    project.write("main.tf", &configuration(&server.backend("p", "")));
+    server.shared().entries.remove("p-env:blue");
+    project.ok(&["init", "-force-copy"]);
+    assert_eq!(server.keys(), ["p", "p-env:blue"]);
+    assert_eq!(lineage(&project.state()), default);
+    for file in ["terraform.tfstate", "terraform.tfstate.d/blue/terraform.tfstate"] {
+        assert!(!project.path(file).exists(), "{file} is retired after the complete migration");
+    }
 }
 
 #[test]

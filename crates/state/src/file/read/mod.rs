@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::FORMAT_VERSION;
 use super::layout::read_file;
 use super::legacy::{self, LEGACY_VERSIONS};
-use super::refusal::{INVALID, RESTORE, UNSUPPORTED, not_json, other_version, wrong_types};
+use super::refusal::{INVALID, UNSUPPORTED, not_json, other_version, wrong_types};
 use crate::error::StateError;
 use crate::model::State;
 
@@ -28,8 +28,8 @@ pub fn is_blank(bytes: &[u8]) -> bool {
 pub fn read(bytes: &[u8]) -> Result<State, StateError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let detail = format!("The state file is not valid UTF-8 from byte {} on. {RESTORE}", error.valid_up_to());
-        StateError::malformed(UNSUPPORTED, detail)
+        let detail = format!("The state file is not valid UTF-8 from byte {} on.", error.valid_up_to());
+        StateError::damaged(UNSUPPORTED, detail)
     })?;
     let mut reader = Reader::default();
     match read_file(text, &mut reader) {
@@ -57,29 +57,28 @@ fn read_otherwise(
         encrypted_data: Option<&'a RawValue>,
     }
     if is_blank(text.as_bytes()) {
-        return Err(StateError::malformed(UNSUPPORTED, format!("The state file is empty. {RESTORE}")));
+        return Err(StateError::damaged(UNSUPPORTED, "The state file is empty."));
     }
     let sniff = match serde_json::from_str::<Sniff<'_>>(text) {
         Ok(sniff) => sniff,
         Err(error) => return Err(not_json(text, &error)),
     };
     let Some(version) = sniff.version.map(RawValue::get) else {
-        let detail = if sniff.encrypted_data.is_some() {
-            "The state file is encrypted, and no encryption block in the terraform block, nor the environment variable \
-             TF_ENCRYPTION, says how. Add the one with which it was written."
-                .to_owned()
-        } else {
-            format!("The file has no \"version\" at its top level, so it is not a state file. {RESTORE}")
-        };
-        return Err(StateError::malformed(UNSUPPORTED, detail));
+        if sniff.encrypted_data.is_some() {
+            let detail = "The state file is encrypted, and no encryption block in the terraform block, nor the environment variable \
+                          TF_ENCRYPTION, says how. Add the one with which it was written.";
+            return Err(StateError::malformed(UNSUPPORTED, detail));
+        }
+        let detail = "The file has no \"version\" at its top level, so it is not a state file.";
+        return Err(StateError::damaged(UNSUPPORTED, detail));
     };
     let Ok(number) = version.parse::<u64>() else {
-        let detail = format!("The version in the state file is not a whole number. {RESTORE}");
-        return Err(StateError::malformed(UNSUPPORTED, detail));
+        let detail = "The version in the state file is not a whole number.";
+        return Err(StateError::damaged(UNSUPPORTED, detail));
     };
     match (number, error) {
         (FORMAT_VERSION, Some(error)) => Err(refusal.unwrap_or_else(|| wrong_types(&error))),
-        (FORMAT_VERSION, None) => Err(StateError::malformed(INVALID, RESTORE)),
+        (FORMAT_VERSION, None) => Err(StateError::damaged(INVALID, "It names the right version, but is no state.")),
         _ if LEGACY_VERSIONS.contains(&number) => legacy::read(text, number),
         _ => Err(other_version(number, sniff.terraform_version)),
     }
@@ -96,9 +95,9 @@ pub(super) fn check_writer_version(text: &str) -> Result<(), StateError> {
     }
     let shown: String = text.chars().take(LONGEST_SHOWN).collect();
     let detail = format!(
-        "State file claims to have been written by Terraform version {shown:?}, which is not a valid version string. {RESTORE}"
+        "State file claims to have been written by Terraform version {shown:?}, which is not a valid version string."
     );
-    Err(StateError::malformed("Invalid Terraform version string", detail))
+    Err(StateError::damaged("Invalid Terraform version string", detail))
 }
 
 /// The longest part of an invalid version that the message repeats.

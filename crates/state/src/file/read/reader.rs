@@ -15,7 +15,7 @@ use super::values::{check_results, outputs};
 use crate::error::StateError;
 use crate::file::layout::{CheckLayout, FileParts, InstanceLayout, OutputsLayout, Refused, ResourceLayout};
 use crate::file::legacy::parse_legacy_provider;
-use crate::file::refusal::{INVALID, INVALID_INSTANCE, RESTORE};
+use crate::file::refusal::{INVALID, INVALID_INSTANCE};
 use crate::file::refusal::{KeyProblem, ObjectProblem};
 use crate::model::State;
 use crate::object::DeposedKey;
@@ -74,8 +74,8 @@ impl<'a> Reader<'a> {
         let instances = layout.instances.unwrap_or_default();
         let of_instance = instances.iter().find_map(|instance| instance.provider.clone());
         let Some(provider) = layout.provider.or(of_instance) else {
-            let detail = format!("The resource {address} in the state file names no provider. {RESTORE}");
-            return Err(StateError::malformed("Invalid provider configuration address", detail));
+            let detail = format!("The resource {address} in the state file names no provider.");
+            return Err(StateError::damaged("Invalid provider configuration address", detail));
         };
         let provider = self.provider(provider, &address)?;
         if instances.is_empty() {
@@ -103,16 +103,15 @@ impl<'a> Reader<'a> {
             other => {
                 let detail = format!(
                     "The state file has a resource with mode {other:?} ({type_name:?} {name:?}); only \"managed\" and \
-                     \"data\" are known. {RESTORE}"
+                     \"data\" are known."
                 );
-                return Err(StateError::malformed("Invalid resource mode in state", detail));
+                return Err(StateError::damaged("Invalid resource mode in state", detail));
             }
         };
         if !is_identifier(type_name) || !is_identifier(name) {
-            let detail = format!(
-                "The state file has a resource with type {type_name:?} and name {name:?}, which are no names. {RESTORE}"
-            );
-            return Err(StateError::malformed(INVALID, detail));
+            let detail =
+                format!("The state file has a resource with type {type_name:?} and name {name:?}, which are no names.");
+            return Err(StateError::damaged(INVALID, detail));
         }
         Ok(AbsResource {
             module: self.module(layout.module.clone().unwrap_or_default())?,
@@ -125,8 +124,8 @@ impl<'a> Reader<'a> {
             return Ok(known.clone());
         }
         let module = parse_module_instance(&text).map_err(|error| {
-            let detail = format!("The state file has the module address {text:?}. {error} {RESTORE}");
-            StateError::malformed("Invalid module instance address", detail)
+            let detail = format!("The state file has the module address {text:?}. {error}");
+            StateError::damaged("Invalid module instance address", detail)
         })?;
         self.modules.insert(text, module.clone());
         Ok(module)
@@ -148,9 +147,8 @@ impl<'a> Reader<'a> {
         // Terraform 0.12 wrote this format, but knew providers by their last name only.
         let provider = parse_provider_config(&text).or_else(|error| {
             parse_legacy_provider(&text).ok_or_else(|| {
-                let detail =
-                    format!("The resource {resource} in the state file has the provider {text:?}. {error} {RESTORE}");
-                StateError::malformed("Invalid provider configuration address", detail)
+                let detail = format!("The resource {resource} in the state file has the provider {text:?}. {error}");
+                StateError::damaged("Invalid provider configuration address", detail)
             })
         })?;
         self.providers.insert(text, provider.clone());
@@ -164,10 +162,7 @@ impl<'a> Reader<'a> {
         provider: &ProviderConfig,
     ) -> Result<(), StateError> {
         let key = instance_key(layout.index_key).map_err(|reason| {
-            StateError::malformed(
-                INVALID_INSTANCE,
-                format!("The resource {resource} has an instance {reason}. {RESTORE}"),
-            )
+            StateError::damaged(INVALID_INSTANCE, format!("The resource {resource} has an instance {reason}."))
         })?;
         let address = resource.instance(key);
         let invalid = |reason: ObjectProblem| invalid_instance(&address, &reason);
@@ -178,19 +173,19 @@ impl<'a> Reader<'a> {
         let object = Arc::new(self.objects.object(layout).map_err(invalid)?);
         if self.state.insert(&address, deposed.as_ref(), provider, object).is_some() {
             let detail = match deposed {
-                None => format!("The instance {address} appears more than once in the state file. {RESTORE}"),
+                None => format!("The instance {address} appears more than once in the state file."),
                 Some(key) => {
-                    format!("The deposed object {key} of {address} appears more than once in the state file. {RESTORE}")
+                    format!("The deposed object {key} of {address} appears more than once in the state file.")
                 }
             };
-            return Err(StateError::malformed("Duplicate resource instance in state", detail));
+            return Err(StateError::damaged("Duplicate resource instance in state", detail));
         }
         Ok(())
     }
 }
 
 fn invalid_instance(address: &ResourceInstance, reason: &ObjectProblem) -> StateError {
-    StateError::malformed(INVALID_INSTANCE, format!("The instance {address} in the state file: {reason}. {RESTORE}"))
+    StateError::damaged(INVALID_INSTANCE, format!("The instance {address} in the state file: {reason}."))
 }
 
 fn instance_key(raw: Option<&RawValue>) -> Result<InstanceKey, KeyProblem> {

@@ -11,7 +11,7 @@ use crate::error::StateError;
 use crate::file::layout::{CheckLayout, CheckedObjectLayout, OutputLayout, OutputsLayout};
 use crate::file::paths;
 use crate::file::refusal::PathsProblem;
-use crate::file::refusal::{RESTORE, wrong_types};
+use crate::file::refusal::wrong_types;
 use crate::model::{CheckResult, CheckStatus, CheckedObject, OutputValue};
 
 /// Reads outputs as the file holds them, from compact or indented JSON.
@@ -38,13 +38,13 @@ pub(super) fn outputs(layout: OutputsLayout<'_>) -> Result<BTreeMap<Name, Output
 fn output_value(name: &str, output: &OutputLayout<'_>) -> Result<OutputValue, StateError> {
     let ty = output.ty.map_or("\"dynamic\"", RawValue::get);
     let ty = Type::from_json(ty.as_bytes()).map_err(|_| {
-        let detail = format!("The type of the output {name:?} in the state file is not a valid type. {RESTORE}");
-        StateError::malformed("Invalid output value type in state", detail)
+        let detail = format!("The type of the output {name:?} in the state file is not a valid type.");
+        StateError::damaged("Invalid output value type in state", detail)
     })?;
     let value = output.value.map_or("null", RawValue::get);
     let value = groma_value::json::from_json(value.as_bytes(), &ty).map_err(|_| {
-        let detail = format!("The value of the output {name:?} in the state file does not fit its type. {RESTORE}");
-        StateError::malformed("Invalid output value saved in state", detail)
+        let detail = format!("The value of the output {name:?} in the state file does not fit its type.");
+        StateError::damaged("Invalid output value saved in state", detail)
     })?;
     Ok(OutputValue {
         ty: if ty == Type::Dynamic { value.ty() } else { ty },
