@@ -89,7 +89,8 @@ impl Shared {
         match method {
             "GET" if request.query("keys").is_some() => {
                 let found = self.entries.keys().filter(|known| known.starts_with(key));
-                let cut = found.map(|known| match known[key.len()..].find('/') {
+                let separator = request.query("separator");
+                let cut = found.map(|known| match separator.and_then(|separator| known[key.len()..].find(separator)) {
                     Some(at) => known[..=key.len() + at].to_owned(),
                     None => known.clone(),
                 });
