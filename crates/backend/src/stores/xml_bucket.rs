@@ -55,7 +55,7 @@ pub(super) struct Refusal<'a> {
 }
 
 /// The client of one bucket.
-pub(super) struct Bucket<S> {
+pub(super) struct XmlBucket<S> {
     pub service: S,
     /// The URL of the bucket.
     pub base: String,
@@ -87,7 +87,7 @@ pub(super) enum Outcome {
     Refused,
 }
 
-impl<S: XmlService> Bucket<S> {
+impl<S: XmlService> XmlBucket<S> {
     /// Returns the location of an object for messages.
     pub fn location(&self, key: &str) -> String {
         format!("{}://{}/{key}", S::PREFIX, self.name)

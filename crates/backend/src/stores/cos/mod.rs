@@ -15,7 +15,7 @@ use crate::lock_info::{LockInfo, held_reason};
 use crate::schema::Settings;
 use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
 use crate::stores::digests::md5;
-use crate::stores::xml_bucket::{Bucket, Encryption, Outcome, Overwrite};
+use crate::stores::xml_bucket::{Encryption, Outcome, Overwrite, XmlBucket};
 use objects::Cos;
 use tag::Tags;
 
@@ -23,7 +23,7 @@ pub(crate) const TYPE: BackendType = BackendType { name: "cos", schema: settings
 
 /// States in a bucket. The service can refuse to replace an object, but has no conditions on its version.
 struct CosStore {
-    bucket: Bucket<Cos>,
+    bucket: XmlBucket<Cos>,
     tags: Tags,
     prefix: String,
     key: String,
@@ -47,7 +47,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
             region: settings.required("region").to_owned(),
             bucket: name.clone(),
         },
-        bucket: Bucket {
+        bucket: XmlBucket {
             service: Cos(credentials),
             base: addresses.bucket,
             name,

@@ -7,7 +7,7 @@ use groma_cloud::tencent::TencentCredentials;
 use crate::error::StoreError;
 use crate::stores::digests::md5;
 use crate::stores::token_errors::token_error;
-use crate::stores::xml_bucket::{Bucket, Refusal, XmlService};
+use crate::stores::xml_bucket::{Refusal, XmlBucket, XmlService};
 
 /// The header with the digest of an object.
 const DIGEST: &str = "x-cos-meta-md5";
@@ -15,7 +15,7 @@ const DIGEST: &str = "x-cos-meta-md5";
 /// Object storage of Tencent Cloud.
 pub(super) struct Cos(pub TencentCredentials);
 
-impl Bucket<Cos> {
+impl XmlBucket<Cos> {
     /// Reads an object and checks its digest; `None` if it does not exist.
     pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(response) = self.response(key).await? else { return Ok(None) };

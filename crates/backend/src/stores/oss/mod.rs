@@ -18,7 +18,7 @@ use crate::store::{
 };
 use crate::stores::digests::{Digest, DigestNames, DigestedState, Object, md5, read_checked};
 use crate::stores::lock_table::{LockTable, PutLock};
-use crate::stores::xml_bucket::{Bucket, Encryption, Outcome, Overwrite};
+use crate::stores::xml_bucket::{Encryption, Outcome, Overwrite, XmlBucket};
 use objects::Oss;
 use settings::{Instance, Names};
 use table::{Table, TablestoreRows};
@@ -28,7 +28,7 @@ pub(crate) const TYPE: BackendType = BackendType { name: "oss", schema: settings
 /// States in a bucket. The service can refuse to replace an object, but has no conditions on its version. In a bucket with
 /// versions it does not even refuse that, so the store keeps no journals.
 struct OssStore {
-    bucket: Bucket<Oss>,
+    bucket: XmlBucket<Oss>,
     table: Option<Table>,
     names: Names,
     /// The states whose locks this process holds, by their keys in the table.
@@ -49,7 +49,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
     });
     Ok(Arc::new(OssStore {
         table: rows.map(LockTable),
-        bucket: Bucket {
+        bucket: XmlBucket {
             base: settings::bucket_url(settings, &credentials)?,
             service: Oss(credentials),
             name: settings.required("bucket").to_owned(),

@@ -15,12 +15,12 @@ use crate::error::StoreError;
 use crate::stores::digests::{Object, md5};
 use crate::stores::token_errors::token_error;
 use crate::stores::xml;
-use crate::stores::xml_bucket::{Bucket, Refusal, XmlService};
+use crate::stores::xml_bucket::{Refusal, XmlBucket, XmlService};
 
 /// Object storage of Alibaba Cloud.
 pub(super) struct Oss(pub AlibabaCredentials);
 
-impl Bucket<Oss> {
+impl XmlBucket<Oss> {
     /// Reads an object; `None` if it does not exist.
     pub async fn get(&self, key: &str) -> Result<Option<Object>, StoreError> {
         let Some(response) = self.response(key).await? else { return Ok(None) };
