@@ -20,7 +20,7 @@ use groma_cloudcontrol::emulator::{Embedded, Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_provider::CallFate;
 use serde_json::{Value as Json, json};
-use support::{World, configure, remote_provider, remote_provider_in, serve, text};
+use support::{Call, Gated, World, configure, remote_provider, remote_provider_in, serve, text};
 
 fn store(settings: Settings) -> Arc<Store> {
     Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap())
@@ -344,75 +344,30 @@ fn cc_47_failed_creation_is_asked_for_again_if_nothing_can_be_read() {
     assert_eq!(service.creations.load(Ordering::Relaxed), 1);
 }
 
-/// A service that accepts so many calls per second, however many arrive.
-struct Limited {
-    service: Embedded,
-    bucket: Mutex<(f64, Instant)>,
-    accepted: AtomicUsize,
-}
-
 /// Calls per second, and the number of calls that may come at once.
 const RATE: f64 = 100.0;
 const BURST: f64 = 10.0;
 
-impl Limited {
-    fn admit<'a, T: Send + 'a>(&'a self, call: impl FnOnce() -> Answer<'a, T>) -> Answer<'a, T> {
-        let mut bucket = self.bucket.lock().unwrap();
+/// Returns a gate that accepts so many calls per second, however many arrive, and counts them in `accepted`.
+fn limit(accepted: Arc<AtomicUsize>) -> impl Fn(Call) -> Option<Fault> {
+    let bucket = Mutex::new((BURST, Instant::now()));
+    move |_| {
+        let mut bucket = bucket.lock().unwrap();
         let now = Instant::now();
         let tokens = (bucket.0 + (now - bucket.1).as_secs_f64() * RATE).min(BURST);
         let is_accepted = tokens >= 1.0;
         *bucket = (if is_accepted { tokens - 1.0 } else { tokens }, now);
-        if !is_accepted {
-            return Box::pin(std::future::ready(Err(ApiError::new(Fault::Throttling, "Rate exceeded"))));
-        }
-        self.accepted.fetch_add(1, Ordering::Relaxed);
-        call()
-    }
-}
-
-impl CloudControl for Limited {
-    fn create_resource(&self, request: CreateResource) -> Answer<'_, ProgressEvent> {
-        self.admit(|| self.service.create_resource(request))
-    }
-
-    fn get_resource(&self, request: GetResource) -> Answer<'_, ResourceDescription> {
-        self.admit(|| self.service.get_resource(request))
-    }
-
-    fn update_resource(&self, request: UpdateResource) -> Answer<'_, ProgressEvent> {
-        self.admit(|| self.service.update_resource(request))
-    }
-
-    fn delete_resource(&self, request: DeleteResource) -> Answer<'_, ProgressEvent> {
-        self.admit(|| self.service.delete_resource(request))
-    }
-
-    fn list_resources(&self, request: ListResources) -> Answer<'_, ResourceList> {
-        self.admit(|| self.service.list_resources(request))
-    }
-
-    fn get_resource_request_status(&self, request_token: String) -> Answer<'_, ProgressEvent> {
-        self.admit(|| self.service.get_resource_request_status(request_token))
-    }
-
-    fn list_resource_requests(&self, request: ListResourceRequests) -> Answer<'_, RequestList> {
-        self.admit(|| self.service.list_resource_requests(request))
-    }
-
-    fn cancel_resource_request(&self, request_token: String) -> Answer<'_, ProgressEvent> {
-        self.admit(|| self.service.cancel_resource_request(request_token))
+        accepted.fetch_add(usize::from(is_accepted), Ordering::Relaxed);
+        (!is_accepted).then_some(Fault::Throttling)
     }
 }
 
 #[test]
 fn cc_49_many_creations_at_once_use_the_allowed_rate_without_errors() {
     let store = store(Settings::default());
-    let limited = Arc::new(Limited {
-        service: Embedded::new(store.clone(), "eu-central-1"),
-        bucket: Mutex::new((BURST, Instant::now())),
-        accepted: AtomicUsize::new(0),
-    });
-    let world = World::with_api_patiently(store, limited.clone(), &json!({"region": "eu-central-1"}));
+    let accepted = Arc::new(AtomicUsize::new(0));
+    let api = Arc::new(Gated::new(&store, limit(accepted.clone())));
+    let world = World::with_api_patiently(store, api, &json!({"region": "eu-central-1"}));
     let begun = Instant::now();
     std::thread::scope(|threads| {
         for thread in 0..16 {
@@ -425,7 +380,7 @@ fn cc_49_many_creations_at_once_use_the_allowed_rate_without_errors() {
             });
         }
     });
-    let used = limited.accepted.load(Ordering::Relaxed) as f64 / begun.elapsed().as_secs_f64();
+    let used = accepted.load(Ordering::Relaxed) as f64 / begun.elapsed().as_secs_f64();
     assert_eq!(world.store.objects(None).unwrap().len(), 160);
     // Only printed: the share of the rate is asserted by the simulated clock of `provider::pace`, because real threads
     // on a busy machine say nothing about it.

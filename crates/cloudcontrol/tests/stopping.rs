@@ -8,15 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use groma_cloudcontrol::api::{
-    Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, ListResourceRequests,
-    ListResources, ProgressEvent, RequestList, ResourceDescription, ResourceList, UpdateResource,
-};
-use groma_cloudcontrol::emulator::{Embedded, Faults, Settings, Store};
+use groma_cloudcontrol::api::Fault;
+use groma_cloudcontrol::emulator::{Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_provider::{ApplyResponse, CallFate, Provider};
 use serde_json::{Value as Json, json};
-use support::World;
+use support::{Call, Gated, World};
 
 /// What becomes of cancellations.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,80 +22,28 @@ enum Cancellations {
     TooLate,
 }
 
-/// A service that throttles every other call that starts nothing.
-struct Throttling {
-    service: Embedded,
-    cancellations: Cancellations,
-    calls: AtomicUsize,
-    /// The number of cancellations that reached the service.
-    cancelled: AtomicUsize,
-}
-
-fn refused<'a, T: Send + 'a>(fault: Fault) -> Answer<'a, T> {
-    Box::pin(std::future::ready(Err(ApiError::new(fault, "as asked for"))))
-}
-
-impl Throttling {
-    fn world(cancellations: Cancellations) -> (World, Arc<Self>) {
-        let settings = Settings { delay: Duration::from_millis(300), ..Settings::default() };
-        let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap());
-        let api = Arc::new(Self {
-            service: Embedded::new(store.clone(), "eu-central-1"),
-            cancellations,
-            calls: AtomicUsize::new(0),
-            cancelled: AtomicUsize::new(0),
-        });
-        (World::with_api(store, api.clone(), &json!({"region": "eu-central-1"})), api)
-    }
-
-    fn every_other<'a, T: Send + 'a>(&'a self, call: impl FnOnce() -> Answer<'a, T>) -> Answer<'a, T> {
-        if self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) { refused(Fault::Throttling) } else { call() }
-    }
-}
-
-impl CloudControl for Throttling {
-    fn create_resource(&self, request: CreateResource) -> Answer<'_, ProgressEvent> {
-        self.service.create_resource(request)
-    }
-
-    fn get_resource(&self, request: GetResource) -> Answer<'_, ResourceDescription> {
-        self.every_other(|| self.service.get_resource(request))
-    }
-
-    fn update_resource(&self, request: UpdateResource) -> Answer<'_, ProgressEvent> {
-        self.service.update_resource(request)
-    }
-
-    fn delete_resource(&self, request: DeleteResource) -> Answer<'_, ProgressEvent> {
-        self.service.delete_resource(request)
-    }
-
-    fn list_resources(&self, request: ListResources) -> Answer<'_, ResourceList> {
-        self.every_other(|| self.service.list_resources(request))
-    }
-
-    fn get_resource_request_status(&self, request_token: String) -> Answer<'_, ProgressEvent> {
-        self.every_other(|| self.service.get_resource_request_status(request_token))
-    }
-
-    fn list_resource_requests(&self, request: ListResourceRequests) -> Answer<'_, RequestList> {
-        self.every_other(|| self.service.list_resource_requests(request))
-    }
-
-    fn cancel_resource_request(&self, request_token: String) -> Answer<'_, ProgressEvent> {
-        self.every_other(|| {
-            self.cancelled.fetch_add(1, Ordering::Relaxed);
-            match self.cancellations {
-                Cancellations::Possible => self.service.cancel_resource_request(request_token),
-                Cancellations::TooLate => refused(Fault::ConcurrentModification),
-            }
-        })
-    }
+/// Returns a world whose service throttles every other call that starts nothing, and the number of cancellations that reach it.
+fn throttled(cancellations: Cancellations) -> (World, Arc<AtomicUsize>) {
+    let settings = Settings { delay: Duration::from_millis(300), ..Settings::default() };
+    let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap());
+    let (calls, cancelled) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+    let counted = cancelled.clone();
+    let gate = move |call: Call| match call {
+        Call::Create | Call::Update | Call::Delete => None,
+        _ if calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => Some(Fault::Throttling),
+        Call::Cancel => {
+            counted.fetch_add(1, Ordering::Relaxed);
+            (cancellations == Cancellations::TooLate).then_some(Fault::ConcurrentModification)
+        }
+        _ => None,
+    };
+    let api = Arc::new(Gated::new(&store, gate));
+    (World::with_api(store, api, &json!({"region": "eu-central-1"})), cancelled)
 }
 
 #[test]
 fn cc_46_throttled_cancellation_is_repeated() {
-    let (world, service) = Throttling::world(Cancellations::Possible);
+    let (world, cancellations) = throttled(Cancellations::Possible);
     let bucket = json!({"bucket_name": "reports"});
     let plan = world.plan("awscc_s3_bucket", &bucket, None);
     world.provider.stop();
@@ -106,19 +51,19 @@ fn cc_46_throttled_cancellation_is_repeated() {
     let problems = &stopped.diagnostics;
     assert!(problems.iter().any(|problem| problem.detail.contains("cancelled")), "{problems:?}");
     assert!(stopped.new_state.unwrap().is_null());
-    assert_eq!(service.cancelled.load(Ordering::Relaxed), 1);
+    assert_eq!(cancellations.load(Ordering::Relaxed), 1);
 }
 
 #[test]
 fn cc_46_throttled_polls_and_the_read_at_the_end_are_repeated_after_an_interrupt() {
-    let (world, service) = Throttling::world(Cancellations::TooLate);
+    let (world, cancellations) = throttled(Cancellations::TooLate);
     let bucket = json!({"bucket_name": "reports"});
     let plan = world.plan("awscc_s3_bucket", &bucket, None);
     world.provider.stop();
     let created = world.try_apply("awscc_s3_bucket", &bucket, None, &plan);
     assert!(created.diagnostics.is_empty(), "{:?}", created.diagnostics);
     assert!(!created.new_state.unwrap().is_null());
-    assert_eq!(service.cancelled.load(Ordering::Relaxed), 1, "a request that cannot be cancelled is left alone");
+    assert_eq!(cancellations.load(Ordering::Relaxed), 1, "a request that cannot be cancelled is left alone");
 }
 
 /// Plans a creation and applies it after an interrupt.
@@ -148,7 +93,7 @@ fn cc_47_object_of_a_cancelled_creation_is_recorded() {
 
 #[test]
 fn cc_47_existing_object_is_not_taken_for_that_of_a_cancelled_creation() {
-    let (world, _) = Throttling::world(Cancellations::Possible);
+    let (world, _) = throttled(Cancellations::Possible);
     let bucket = |owner: &str| json!({"bucket_name": "reports", "tags": [{"key": "owner", "value": owner}]});
     world.apply("awscc_s3_bucket", &bucket("somebody"), None);
     let response = cancelled(&world, "awscc_s3_bucket", &bucket("me"));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groma_framework::{CallFate, CreateRequest, ObjectResponse, PrivateData, ProviderDiagnostic, UpdateRequest};
+use groma_framework::{CallFate, CreateRequest, ObjectResponse, ProviderDiagnostic, UpdateRequest};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
@@ -10,11 +10,10 @@ use super::connection::Connection;
 use super::failures::{RecordAfterFailure, diagnostic, failed_change, missing_identifier, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
-use super::left_behind::not_created;
+use super::left_behind::{not_created, unfinished};
 use super::patch::{desired_state, patch};
-use super::present::{identifier_of, properties, read_after_change, with_id};
+use super::present::{identifier_of, properties, read_after_change, unreturned, with_id};
 use super::private_state::{Configured, PrivateState, new_client_token};
-use super::same::is_empty;
 use super::secrets::with_ephemeral;
 use super::state::fill_object;
 
@@ -71,29 +70,6 @@ async fn read_back(
     }
 }
 
-/// The attributes with a planned value of which the service returns nothing, although it has accepted them.
-fn unreturned(fields: &Fields, planned: &Value, properties: &Map<String, Json>) -> Vec<String> {
-    let Some(view) = planned.as_object() else { return Vec::new() };
-    let pairs = fields.list.iter().zip(view.values());
-    let missing = pairs.filter(|(field, value)| {
-        let Some(property) = field.property.as_ref().filter(|_| !field.write_only) else { return false };
-        let is_set = value.is_known() && !is_empty(&field.shape, value);
-        is_set && properties.get(&**property).is_none_or(Json::is_null)
-    });
-    missing.map(|(field, _)| field.attribute.to_string()).collect()
-}
-
-pub(super) fn unfinished(
-    fields: &Fields,
-    planned: &Value,
-    identifier: &str,
-    private: PrivateData,
-    problem: ProviderDiagnostic,
-) -> ObjectResponse {
-    let state = with_id(fields, &planned.unknown_as_null(), identifier);
-    ObjectResponse::failed_with(state, private, problem)
-}
-
 pub(super) async fn update(
     connection: &Connection,
     interpreted: &Interpreted,
@@ -140,27 +116,30 @@ pub(super) async fn update(
     }
     // The service has nothing to fill in, so the result is known.
     if planned.is_wholly_known() {
-        let private =
-            with_newly_unreturned(connection, interpreted, (&identifier, &request.state), &planned, private).await;
+        let added = newly_set(&interpreted.fields, &request.state, &planned, &private);
+        let private = with_unreturned_of(connection, interpreted, &identifier, &planned, &added, private).await;
         return ObjectResponse::found(planned, private.encode());
     }
     read_back(connection, interpreted, &planned, &identifier, private).await
 }
 
-/// Adds the attributes that an update has set first and that the service does not return, as a creation does. Their absence
-/// would otherwise count as drift, and every plan would set them again.
-async fn with_newly_unreturned(
+/// Returns the attributes that an update sets first.
+fn newly_set(fields: &Fields, prior: &Value, planned: &Value, private: &PrivateState) -> Vec<String> {
+    let mut set = unreturned(fields, planned, &Map::new());
+    set.retain(|name| prior.attribute(name).is_some_and(|value| value.is_null()) && !private.unreturned.contains(name));
+    set
+}
+
+/// Records which of these attributes the service does not return, as a creation does. Their absence would otherwise count as drift, and
+/// every plan would set them again.
+async fn with_unreturned_of(
     connection: &Connection,
     interpreted: &Interpreted,
-    (identifier, prior): (&str, &Value),
+    identifier: &str,
     planned: &Value,
-    private: PrivateState,
+    added: &[String],
+    mut private: PrivateState,
 ) -> PrivateState {
-    let fields = &interpreted.fields;
-    let added: Vec<String> = unreturned(fields, planned, &Map::new())
-        .into_iter()
-        .filter(|name| prior.attribute(name).is_some_and(|value| value.is_null()) && !private.unreturned.contains(name))
-        .collect();
     // Most updates change values that were there before, and need no read.
     if added.is_empty() || interpreted.schema.handlers.read.is_none() {
         return private;
@@ -169,10 +148,11 @@ async fn with_newly_unreturned(
     let Ok(Some(found)) = read_after_change(connection, interpreted, identifier).await else {
         return private;
     };
-    let Ok(properties) = properties(&found) else { return private };
-    let missing = unreturned(fields, planned, &properties).into_iter().filter(|name| added.contains(name));
-    let unreturned = private.unreturned.iter().cloned().chain(missing).collect();
-    PrivateState { unreturned, ..private }
+    if let Ok(properties) = properties(&found) {
+        let missing = unreturned(&interpreted.fields, planned, &properties);
+        private.unreturned.extend(missing.into_iter().filter(|name| added.contains(name)));
+    }
+    private
 }
 
 /// Returns the patch from the object to the planned one, its default tags included. Tags of others are read first if

@@ -187,7 +187,7 @@ impl Connection {
         self.get_with(schema, identifier, Retries::UntilStop).await
     }
 
-    /// Reads the object of a request that has ended; none if there is none. An interrupt does not end the attempts.
+    /// Reads the object of a request that has ended; `None` without one. The call is repeated even after an interrupt.
     pub(super) async fn get_result(
         &self,
         schema: &TypeSchema,

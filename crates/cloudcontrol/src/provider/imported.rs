@@ -7,7 +7,7 @@ use super::check::shown;
 use super::connection::Connection;
 use super::fields::{Change, Field, Fields, Shape};
 use super::interpreted::Interpreted;
-use super::present::{Found, find, read_found, with_id, with_unreturned};
+use super::present::{Found, find, read_found, unreturned, with_id, with_unreturned};
 use super::private_state::{Configured, Import, PrivateState};
 use super::region::REGION;
 
@@ -30,7 +30,7 @@ pub(super) fn imported_stub(
     let (identifier, region) = match &request.target {
         ImportTarget::Id(identifier) => (identifier.clone(), None),
         ImportTarget::Identity(identity) => {
-            if let Some(problem) = elsewhere(interpreted, connection, identity, request.config.as_ref()) {
+            if let Some(problem) = identity_conflict(interpreted, connection, identity, request.config.as_ref()) {
                 return refused(problem);
             }
             match interpreted.identity.identifier(identity) {
@@ -63,8 +63,8 @@ pub(super) fn imported_stub(
     unsent_secrets(fields, &config).into_iter().fold(response, ObjectResponse::with)
 }
 
-/// Returns the problem of an identity of another account, or of another region than that of the resource.
-fn elsewhere(
+/// Returns the conflict of an identity with the account of the provider or with the region of the resource.
+fn identity_conflict(
     interpreted: &Interpreted,
     connection: &Connection,
     identity: &Value,
@@ -116,16 +116,13 @@ pub(super) async fn read_imported(
     };
     let fields = &interpreted.fields;
     let state = read_found(connection, interpreted, &request.state, &found);
-    let unconfigured = match &found {
-        Found::Unreadable => with_id(fields, fields.block.empty_value(), ""),
-        Found::Object { .. } => read_found(connection, interpreted, fields.block.empty_value(), &found),
-    };
+    let unconfigured = read_found(connection, interpreted, fields.block.empty_value(), &found);
     let mut assumed = Vec::new();
     add_assumed(fields, &state, &unconfigured, &Path::root(), &mut assumed);
     // Of a type without updates, a value that is not returned cannot be corrected either.
-    let unreturned = match interpreted.schema.handlers.update {
-        Some(_) => Vec::new(),
-        None => unreturned(fields, &state, &request.state),
+    let unreturned = match (&found, &interpreted.schema.handlers.update) {
+        (Found::Object { document, .. }, None) => unreturned(fields, &request.state, document),
+        _ => Vec::new(),
     };
     assumed.extend(unreturned.iter().map(|name| Path::root().attribute(&**name)));
     let state = with_unreturned(fields, &state, &request.state, &unreturned);
@@ -136,16 +133,6 @@ pub(super) async fn read_imported(
         Some(first) => response.with(assumed_values(&assumed).at(first.clone())),
         None => response,
     }
-}
-
-/// Returns the configured attributes that a read has not returned.
-fn unreturned(fields: &Fields, state: &Value, stub: &Value) -> Vec<String> {
-    let values = |object: &Value| object.as_object().map(|view| view.values().to_vec()).unwrap_or_default();
-    let pairs = values(state).into_iter().zip(values(stub));
-    let missing = fields.list.iter().zip(pairs).filter(|(field, (found, configured))| {
-        field.property.is_some() && !field.read_only() && found.is_null() && !configured.is_null()
-    });
-    missing.map(|(field, _)| field.attribute.to_string()).collect()
 }
 
 /// Adds the paths of values that only the configuration has.

@@ -1,14 +1,14 @@
 //! Objects that failed creations leave behind (CC-47).
 
-use groma_framework::{CallFate, ObjectResponse, PrivateData};
+use groma_framework::{CallFate, ObjectResponse, PrivateData, ProviderDiagnostic};
 use groma_value::Value;
 
-use super::changing::unfinished;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::failures::{RecordAfterFailure, failed_change};
+use super::fields::Fields;
 use super::interpreted::Interpreted;
-use super::present::{Found, properties, read_found};
+use super::present::{Found, properties, read_found, with_id};
 use super::same::agrees;
 use crate::api::{HandlerErrorCode, ResourceDescription};
 
@@ -42,7 +42,19 @@ pub(super) async fn not_created(
     }
 }
 
-/// Whether all that an object has of the planned attributes is as planned. It may lack some: its creation failed.
+/// Returns the response with a tainted record of an object whose change did not end well.
+pub(super) fn unfinished(
+    fields: &Fields,
+    planned: &Value,
+    identifier: &str,
+    private: PrivateData,
+    problem: ProviderDiagnostic,
+) -> ObjectResponse {
+    let state = with_id(fields, &planned.unknown_as_null(), identifier);
+    ObjectResponse::failed_with(state, private, problem)
+}
+
+/// Whether every planned attribute that an object has is as planned. Some may be missing, because its creation failed.
 fn is_planned(
     connection: &Connection,
     interpreted: &Interpreted,

@@ -12,6 +12,7 @@ use super::failures::{diagnostic, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::private_state::PrivateState;
+use super::same::is_empty;
 use super::state::read_object;
 use crate::api::ResourceDescription;
 
@@ -43,6 +44,18 @@ pub(super) fn with_unreturned(fields: &Fields, object: &Value, prior: &Value, un
         if is_kept { before.clone() } else { value.clone() }
     });
     fields.block.object(values.collect())
+}
+
+/// Returns the attributes with a known value that the service does not return, although it may return others of their kind.
+pub(super) fn unreturned(fields: &Fields, planned: &Value, properties: &Map<String, Json>) -> Vec<String> {
+    let Some(view) = planned.as_object() else { return Vec::new() };
+    let pairs = fields.list.iter().zip(view.values());
+    let missing = pairs.filter(|(field, value)| {
+        let Some(property) = field.property.as_ref().filter(|_| !field.write_only) else { return false };
+        let is_set = value.is_known() && !is_empty(&field.shape, value);
+        is_set && properties.get(&**property).is_none_or(Json::is_null)
+    });
+    missing.map(|(field, _)| field.attribute.to_string()).collect()
 }
 
 /// What a read has found of an object that exists.

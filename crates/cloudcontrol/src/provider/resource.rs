@@ -16,7 +16,7 @@ use super::connection::Connection;
 use super::fields::Fields;
 use super::imported::{imported_stub, read_imported};
 use super::interpreted::Interpreted;
-use super::plan::{Sources, plan};
+use super::plan::{Plan, Sources, plan};
 use super::present::{identifier_of, read};
 use super::private_state::{Configured, Import, PrivateState, new_client_token};
 use super::region::REGION;
@@ -40,6 +40,14 @@ impl CloudResource {
     /// Returns the connection to the region of an object.
     fn reach(&self, object: &Value) -> Result<Arc<Connection>, ProviderDiagnostic> {
         self.access.in_region(self.interpreted.region(object).as_deref())
+    }
+
+    /// Returns the response of a read or import that cannot reach the service. It is deferred while the provider block has unknown values.
+    fn unreachable(&self, problem: ProviderDiagnostic) -> ObjectResponse {
+        match self.access.is_waiting() {
+            true => ObjectResponse::deferred(Deferred::ProviderConfigUnknown, problem),
+            false => ObjectResponse::failed(problem),
+        }
     }
 
     /// Adds the identity of the object to a response.
@@ -90,10 +98,7 @@ impl Resource for CloudResource {
                     };
                     self.identified(&connection, response)
                 }
-                Err(problem) if self.access.is_waiting() => {
-                    ObjectResponse::deferred(Deferred::ProviderConfigUnknown, problem)
-                }
-                Err(problem) => ObjectResponse::failed(problem),
+                Err(problem) => self.unreachable(problem),
             }
         })
     }
@@ -123,10 +128,7 @@ impl Resource for CloudResource {
     fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
         let connection = match self.access.connection() {
             Ok(connection) => connection,
-            Err(problem) if self.access.is_waiting() => {
-                return Answer::ready(ObjectResponse::deferred(Deferred::ProviderConfigUnknown, problem));
-            }
-            Err(problem) => return Answer::ready(ObjectResponse::failed(problem)),
+            Err(problem) => return Answer::ready(self.unreachable(problem)),
         };
         let response = imported_stub(&self.interpreted, &self.type_name, &connection, &request);
         let connection = response.state.as_ref().and_then(|state| self.reach(state).ok());
@@ -170,41 +172,56 @@ fn plan_change(
         planned.state = place.plan(tags, fields, &request.state, &planned.state);
     }
     let changes = planned.state != request.state;
-    let mut unreturned = private.unreturned.clone();
-    let requires_replace: Vec<Path> =
-        if changes && !request.state.is_null() && interpreted.schema.handlers.update.is_none() {
-            // What cannot be updated is replaced, unless nothing is known of it.
-            let is_open = |path: &Path| {
-                private.import == Some(Import::Unconfigured)
-                    && request.state.path_get(path).is_ok_and(|value| value.is_null())
-            };
-            let changed = changed_attributes(fields, &request.state, &planned.state);
-            let (adopted, mut paths): (Vec<Path>, Vec<Path>) = changed.into_iter().partition(is_open);
-            unreturned.extend(adopted.iter().filter_map(attribute_of));
-            planned.adopted.extend(adopted);
-            paths.extend(request.requires_replace.iter().filter(|path| **path == region_path()).cloned());
-            paths
-        } else {
-            let is_change = |path: &Path| request.state.path_get(path).ok() != planned.state.path_get(path).ok();
-            let by_framework = request.requires_replace.iter().filter(|path| is_change(path));
-            by_framework.filter(|path| !planned.adopted.contains(path)).chain(&planned.replace).cloned().collect()
-        };
+    let Replacement { paths, unreturned } = replacement(interpreted, &private, &request, &mut planned);
     // Writing the region of the provider, or leaving it out, moves nothing.
     let location = |object: &Value| interpreted.region(object).or_else(|| region.map(str::to_owned));
     let current = location(&request.state);
     let stays = current.is_some() && current == location(&planned.state);
-    let requires_replace: Vec<Path> =
-        requires_replace.into_iter().filter(|path| !stays || *path != region_path()).collect();
+    let requires_replace: Vec<Path> = paths.into_iter().filter(|path| !stays || *path != region_path()).collect();
     let diagnostics = adoption_warning(&planned.adopted);
     let token = changes.then(new_client_token);
     let configured = Some(Configured::of(fields, &request.config));
     let private = if changes || private.configured != configured {
         let import = private.import.map(|_| Import::Configured);
-        PrivateState { token, configured, unreturned, import }.encode()
+        PrivateState { token, configured, unreturned: [private.unreturned, unreturned].concat(), import }.encode()
     } else {
         request.private
     };
     ModifyPlanResponse { plan: planned.state, private, requires_replace, deferral: None, diagnostics }
+}
+
+/// The replacement that a plan needs.
+struct Replacement {
+    /// The attributes that cannot change in place.
+    paths: Vec<Path>,
+    /// The adopted attributes whose absence from reads is no drift, because no update can ever set them.
+    unreturned: Vec<String>,
+}
+
+fn replacement(
+    interpreted: &Interpreted,
+    private: &PrivateState,
+    request: &ModifyPlanRequest,
+    planned: &mut Plan,
+) -> Replacement {
+    let (prior, state) = (&request.state, &planned.state);
+    if prior.is_null() || prior == state || interpreted.schema.handlers.update.is_some() {
+        let is_change = |path: &Path| prior.path_get(path).ok() != state.path_get(path).ok();
+        let by_framework = request.requires_replace.iter().filter(|path| is_change(path));
+        let paths =
+            by_framework.filter(|path| !planned.adopted.contains(path)).chain(&planned.replace).cloned().collect();
+        return Replacement { paths, unreturned: Vec::new() };
+    }
+    // What cannot be updated is replaced, unless nothing is known of it.
+    let is_open = |path: &Path| {
+        private.import == Some(Import::Unconfigured) && prior.path_get(path).is_ok_and(|value| value.is_null())
+    };
+    let changed = changed_attributes(&interpreted.fields, prior, state);
+    let (adopted, mut paths): (Vec<Path>, Vec<Path>) = changed.into_iter().partition(is_open);
+    paths.extend(request.requires_replace.iter().filter(|path| **path == region_path()).cloned());
+    let unreturned = adopted.iter().filter_map(attribute_of).collect();
+    planned.adopted.extend(adopted);
+    Replacement { paths, unreturned }
 }
 
 /// Returns the warning about configured values of an imported object that cannot be compared with the object.

@@ -12,7 +12,10 @@ use std::time::Duration;
 
 use groma_cloud::Environment;
 use groma_cloudcontrol::AwsCloudControl;
-use groma_cloudcontrol::api::CloudControl;
+use groma_cloudcontrol::api::{
+    Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, ListResourceRequests,
+    ListResources, ProgressEvent, RequestList, ResourceDescription, ResourceList, UpdateResource,
+};
 use groma_cloudcontrol::emulator::{self, Embedded, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_framework::Server;
@@ -89,6 +92,72 @@ pub fn serve(store: Arc<Store>) -> SocketAddr {
         });
     });
     receiver.recv().unwrap()
+}
+
+/// A call of the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    Create,
+    Get,
+    Update,
+    Delete,
+    List,
+    Status,
+    Requests,
+    Cancel,
+}
+
+/// A service whose gate sees each call, and may answer it with an error instead.
+pub struct Gated<G> {
+    service: Embedded,
+    gate: G,
+}
+
+impl<G: Fn(Call) -> Option<Fault> + Send + Sync> Gated<G> {
+    pub fn new(store: &Arc<Store>, gate: G) -> Self {
+        Self { service: Embedded::new(store.clone(), "eu-central-1"), gate }
+    }
+
+    fn pass<'a, T: Send + 'a>(&'a self, call: Call, send: impl FnOnce(&'a Embedded) -> Answer<'a, T>) -> Answer<'a, T> {
+        match (self.gate)(call) {
+            Some(fault) => Box::pin(std::future::ready(Err(ApiError::new(fault, "as asked for")))),
+            None => send(&self.service),
+        }
+    }
+}
+
+impl<G: Fn(Call) -> Option<Fault> + Send + Sync> CloudControl for Gated<G> {
+    fn create_resource(&self, request: CreateResource) -> Answer<'_, ProgressEvent> {
+        self.pass(Call::Create, |service| service.create_resource(request))
+    }
+
+    fn get_resource(&self, request: GetResource) -> Answer<'_, ResourceDescription> {
+        self.pass(Call::Get, |service| service.get_resource(request))
+    }
+
+    fn update_resource(&self, request: UpdateResource) -> Answer<'_, ProgressEvent> {
+        self.pass(Call::Update, |service| service.update_resource(request))
+    }
+
+    fn delete_resource(&self, request: DeleteResource) -> Answer<'_, ProgressEvent> {
+        self.pass(Call::Delete, |service| service.delete_resource(request))
+    }
+
+    fn list_resources(&self, request: ListResources) -> Answer<'_, ResourceList> {
+        self.pass(Call::List, |service| service.list_resources(request))
+    }
+
+    fn get_resource_request_status(&self, request_token: String) -> Answer<'_, ProgressEvent> {
+        self.pass(Call::Status, |service| service.get_resource_request_status(request_token))
+    }
+
+    fn list_resource_requests(&self, request: ListResourceRequests) -> Answer<'_, RequestList> {
+        self.pass(Call::Requests, |service| service.list_resource_requests(request))
+    }
+
+    fn cancel_resource_request(&self, request_token: String) -> Answer<'_, ProgressEvent> {
+        self.pass(Call::Cancel, |service| service.cancel_resource_request(request_token))
+    }
 }
 
 /// A provider on an emulator in memory.

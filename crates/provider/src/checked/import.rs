@@ -19,7 +19,7 @@ use crate::{Answer, Block, Schema};
 pub struct ImportInput {
     /// The id or the identity to import.
     pub target: ImportTarget,
-    /// The configuration of the resource, with marks; null if there is none or if it cannot be evaluated.
+    /// The configuration of the resource, with marks; a null without one that can be evaluated.
     pub config: Value,
     /// The optional protocol features that the engine supports.
     pub capabilities: ClientCapabilities,
