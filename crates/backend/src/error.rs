@@ -214,9 +214,9 @@ impl StoreError {
         Self::LockLost { location, reason }
     }
 
-    /// Whether waiting may help: another run holds the lock, and the service says which.
+    /// Whether waiting may help, because another run holds the lock.
     pub fn is_held_lock(&self) -> bool {
-        matches!(self, Self::Locked { holder: Some(holder), .. } if !holder.id.is_empty())
+        matches!(self, Self::Locked { .. })
     }
 }
 
@@ -231,7 +231,7 @@ fn sentence(text: &str) -> String {
 
 fn held_lock_advice(holder: Option<&LockInfo>) -> String {
     // Without valid info, the lines about the holder would be empty.
-    let block = holder.filter(|holder| holder.id != NAMELESS).map(lock_block).unwrap_or_default();
+    let block = holder.filter(|holder| !holder.who.is_empty()).map(lock_block).unwrap_or_default();
     let force = match holder {
         Some(holder) if holder.id == NAMELESS => {
             format!(" If that run no longer exists, release it with force-unlock {NAMELESS}.")

@@ -16,6 +16,10 @@ pub const DEFAULT_WORKSPACE: &str = "default";
 /// The pending result of a store operation.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
+/// The advice on restoring a damaged object of an object store.
+pub(crate) const RESTORE_OBJECT: &str =
+    "Restore an earlier version of the object, if the bucket or container keeps versions.";
+
 /// A store of states: one object for each workspace, with its lock.
 ///
 /// A store translates these operations into the requests of one service, with the object names, metadata and lock
@@ -36,7 +40,7 @@ pub trait StateStore: Send + Sync {
 
     /// Returns the sentence about restoring an earlier version of a damaged state. The default is that of object storage.
     fn restore_advice(&self) -> &'static str {
-        "Restore an earlier version of the object, if the bucket or container keeps versions."
+        RESTORE_OBJECT
     }
 
     /// Whether the store has workspaces besides `default`.

@@ -81,6 +81,18 @@ impl StateError {
         Self::new(StateErrorKind::Malformed, summary, detail)
     }
 
+    /// The failure of writing a state after one with the largest serial.
+    pub(crate) fn serial_out_of_range(location: &str) -> Self {
+        Self::malformed(
+            "State serial out of range",
+            format!(
+                "The serial of the state in {location} is {}, the largest possible, so no state can follow it. Nothing was changed. If the \
+                 state is right otherwise, set its serial to a smaller number with state pull, an editor and state push -force.",
+                u64::MAX
+            ),
+        )
+    }
+
     /// The failure of doing `action` (a verb such as `read`) with the file at `path`.
     pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Self {
         let kind = match error.kind() {

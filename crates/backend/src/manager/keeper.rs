@@ -8,7 +8,7 @@ use groma_state::lease::{Deadline, LEASE, RENEWAL};
 use tokio::task::AbortHandle;
 
 use super::backend::RemoteBackend;
-use super::retry::request_pauses;
+use super::retry::repeated;
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 use crate::store::{HeldLock, LeaseStore};
@@ -104,39 +104,34 @@ impl Keeper {
     /// The lock is lost, or the store cannot be asked.
     pub fn check(&self) -> Result<HeldLock, StoreError> {
         // The guard ends before the renewal, which takes it again.
-        let (loss, renewed) = {
-            let kept = self.kept();
-            (kept.loss.clone(), kept.renewed)
-        };
+        let loss = self.kept().loss.clone();
         if let Some(problem) = loss {
             return Err(problem);
         }
-        // A clock that was set back says nothing about the age, so the lock is renewed.
-        let age = self.backend.clock().now().duration_since(renewed).unwrap_or(LEASE);
         // Up to two intervals the renewal in the background is on time, and a write needs no request for the lock.
-        if age >= 2 * RENEWAL && self.has_deadline() {
-            self.confirm(age)?;
+        if self.age() >= 2 * RENEWAL && self.has_deadline() {
+            self.confirm()?;
         }
         Ok(self.held())
     }
 
-    /// Renews a lock that was renewed `age` ago. Until its deadline it lasts without an answer of the store.
-    fn confirm(&self, age: Duration) -> Result<(), StoreError> {
-        let mut pauses = request_pauses();
-        loop {
-            match self.backend.block_on(self.renew()) {
-                Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => match pauses.next() {
-                    Some(pause) => self.backend.clock().sleep(pause),
-                    None if age < LEASE => return Ok(()),
-                    None => {
-                        return Err(StoreError::LockLost {
-                            location: self.backend.location(&self.workspace),
-                            reason: format!("its deadline has passed, and it cannot be renewed: {problem}"),
-                        });
-                    }
-                },
-                result => return result,
-            }
+    /// Returns the time since the last renewal.
+    fn age(&self) -> Duration {
+        let renewed = self.kept().renewed;
+        // A clock that was set back says nothing about the age, so the lock is renewed.
+        self.backend.clock().now().duration_since(renewed).unwrap_or(LEASE)
+    }
+
+    /// Renews the lock. Until its deadline it lasts without an answer of the store.
+    fn confirm(&self) -> Result<(), StoreError> {
+        match repeated(self.backend.clock(), || self.backend.block_on(self.renew())) {
+            // The attempts take time themselves.
+            Err(StoreError::Network { .. } | StoreError::Service { .. }) if self.age() < LEASE => Ok(()),
+            Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => Err(StoreError::LockLost {
+                location: self.backend.location(&self.workspace),
+                reason: format!("its deadline has passed, and it cannot be renewed: {problem}"),
+            }),
+            confirmed => confirmed,
         }
     }
 

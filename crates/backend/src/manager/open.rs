@@ -94,8 +94,8 @@ impl RemoteBackend {
             };
             // A run that was paused until its lock expired may still end, as long as nobody has written the state since. But
             // without its own lock, this run cannot open the state.
-            let is_lost = lock.as_ref().and_then(LockGuard::keeper).is_some_and(|keeper| keeper.is_taken_over());
-            let may_pass = problem.kind == StateErrorKind::Changed && !is_lost;
+            let is_taken_over = lock.as_ref().and_then(LockGuard::keeper).is_some_and(|keeper| keeper.is_taken_over());
+            let may_pass = problem.kind == StateErrorKind::Changed && !is_taken_over;
             let Some(pause) = pauses.next().filter(|_| may_pass) else { return Err(problem) };
             self.clock().sleep(pause);
         }

@@ -10,7 +10,7 @@ use groma_state::{JournalsAfter, SegmentStore, SharedObject, StateError, StateEr
 use super::backend::RemoteBackend;
 use super::keeper;
 use super::object::state_error;
-use super::retry::request_pauses;
+use super::retry::repeated;
 use super::segments::Segments;
 use crate::error::StoreError;
 use crate::lock_info::{LockInfo, new_lock_id};
@@ -40,7 +40,7 @@ impl RemoteShared {
             |advice: String| StoreError::Unsupported { operation: "sharing the state".to_owned(), advice };
         if backend.store().sharing().is_none() {
             let advice = format!(
-                "The backend {:?} cannot replace a document only if it is unchanged, or cannot keep one beside the state. Sharing works \
+                "The backend {:?} cannot replace a document only if it is unchanged, or cannot keep one next to the state. Sharing works \
                  with the backends azurerm, consul, gcs, inmem, kubernetes, local, pg and s3.",
                 backend.ty().name
             );
@@ -61,16 +61,7 @@ impl RemoteShared {
 
     /// Sends a request, and repeats it after failures of the network.
     fn repeated<T>(&self, request: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut pauses = request_pauses();
-        loop {
-            match request() {
-                Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => match pauses.next() {
-                    Some(pause) => self.backend.clock().sleep(pause),
-                    None => return Err(problem),
-                },
-                result => return result,
-            }
-        }
+        repeated(self.backend.clock(), request)
     }
 
     /// Repeats a conditional write after failures of the network. Nobody knows then whether it was done, so what is stored decides.
@@ -213,6 +204,10 @@ fn versioned(snapshot: Snapshot) -> Versioned {
 impl SharedObject for RemoteShared {
     fn location(&self) -> String {
         self.backend.location(&self.workspace)
+    }
+
+    fn restore_advice(&self) -> Option<&'static str> {
+        Some(self.backend.store().restore_advice())
     }
 
     fn read_state(&self) -> Result<Option<Versioned>, StateError> {

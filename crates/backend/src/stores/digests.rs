@@ -12,6 +12,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::error::StoreError;
+use crate::store::RESTORE_OBJECT;
 
 /// The pauses before further reads: another run may be between the write of the object and that of the digest.
 const PAUSES: [Duration; 4] =
@@ -155,7 +156,7 @@ async fn replace_outlived(state: &impl DigestedState, object: &Object, recorded:
         return Err(unexpected(
             &names,
             format!("it is not a complete JSON document, and its digest is {computed} instead of {}", recorded.md5),
-            "Restore an earlier version of the object, if the bucket has versions.".to_owned(),
+            RESTORE_OBJECT.to_owned(),
         ));
     }
     // Without the lock, another run may be about to record the digest itself.

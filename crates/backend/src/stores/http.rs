@@ -247,7 +247,7 @@ impl HttpStore {
                 let holder = read_holder(&response.body);
                 // The answer to an earlier attempt was lost: the lock is this run's own.
                 if holder.id != info.id {
-                    // A server that does not return the ID is not one that compares it.
+                    // A server that returns no ID cannot compare it either, so any ID releases the lock.
                     let reason = match &*holder.id {
                         NAMELESS => {
                             "HTTP remote state already locked; the server returned no valid lock info".to_owned()

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 use crate::error::StoreError;
-use crate::lock_info::{LockInfo, read_holder};
+use crate::lock_info::{LockInfo, check_id, read_holder};
 use crate::stores::digests::Digest;
 
 /// The column of the primary key.
@@ -133,8 +133,14 @@ impl<R: Rows> LockTable<R> {
         Ok(PutLock::Held(None))
     }
 
-    /// Replaces the lock if it is still `stored`.
-    pub async fn replace_lock(&self, key: &str, stored: &LockRow, info: &LockInfo) -> Result<(), StoreError> {
+    /// Replaces the lock if it is still `stored`. `location` is that of the state, for messages.
+    pub async fn replace_lock(
+        &self,
+        key: &str,
+        location: &str,
+        stored: &LockRow,
+        info: &LockInfo,
+    ) -> Result<(), StoreError> {
         let text = serde_json::to_string(info).unwrap_or_default();
         if self.0.put(key, &[(INFO, &text)], stored.unchanged(), "write the lock").await? == RowOutcome::Done {
             return Ok(());
@@ -144,18 +150,23 @@ impl<R: Rows> LockTable<R> {
         if found.as_ref().is_some_and(|found| found.info.as_deref() == Some(&*text)) {
             return Ok(());
         }
-        Err(StoreError::lock_loss(key.to_owned(), found.map(|found| found.holder()).as_ref()))
+        Err(StoreError::lock_loss(location.to_owned(), found.map(|found| found.holder()).as_ref()))
     }
 
-    /// Deletes the lock if it is still `stored`.
-    pub async fn delete_lock(&self, key: &str, stored: &LockRow) -> Result<(), StoreError> {
-        let deleted = self.0.delete(key, stored.unchanged(), "delete the lock").await?;
+    /// Releases the lock with this ID. `location` is that of the state, for messages.
+    pub async fn release(&self, key: &str, location: &str, id: &str) -> Result<(), StoreError> {
+        let Some(found) = self.lock(key).await? else {
+            return Err(StoreError::NotLocked { location: location.to_owned() });
+        };
+        check_id(found.holder(), id)?;
+        // The condition is the record that was just read: another run may have replaced it since.
+        let deleted = self.0.delete(key, found.unchanged(), "delete the lock").await?;
         // A row that is gone was deleted by an earlier attempt whose answer was lost.
         if deleted == RowOutcome::Done || self.lock(key).await?.is_none() {
             return Ok(());
         }
         Err(StoreError::LockLost {
-            location: key.to_owned(),
+            location: location.to_owned(),
             reason: "another run has replaced the lock in the meantime".to_owned(),
         })
     }
@@ -193,6 +204,7 @@ impl<R: Rows> LockTable<R> {
     }
 }
 
-fn digest_key(key: &str) -> String {
+/// Returns the key of the row with the digest of a state.
+pub(super) fn digest_key(key: &str) -> String {
     format!("{key}-md5")
 }

@@ -198,7 +198,7 @@ impl Initialization<'_> {
             "Results of a run are left behind with the previous backend",
             format!(
                 "The journal {} has results that the state {} does not have: the run was interrupted, or could not write its state. The new \
-                 backend does not use this journal, so objects that the run created are in no state. Restore the previous backend \
+                 backend does not use this journal, so objects that the run created may be missing from the new state. Restore the previous backend \
                  block, run \"{command} init -reconfigure\" and \"{command} apply\" once to recover them, then migrate with \"{command} init \
                  -migrate-state\".{rescue}",
                 journal.display(),

@@ -243,17 +243,8 @@ impl LocalStore {
 
     /// The serial of the next state.
     fn next_serial(&self) -> Result<u64, StateError> {
-        self.disk.serial.checked_add(1).ok_or_else(|| {
-            StateError::malformed(
-                "State serial out of range",
-                format!(
-                    "The serial of the state in {} is {}, the largest there is, so no state can follow it. Nothing was changed. If the \
-                     state is right otherwise, set its serial to a smaller number with state pull, an editor and state push -force.",
-                    self.paths.read.display(),
-                    self.disk.serial
-                ),
-            )
-        })
+        let next = self.disk.serial.checked_add(1);
+        next.ok_or_else(|| StateError::serial_out_of_range(&self.paths.read.display().to_string()))
     }
 
     /// Gives the state what the file will say about its writing.

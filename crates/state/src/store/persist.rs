@@ -112,22 +112,22 @@ impl Writer {
                 continue;
             }
             changed = None;
-            match self.persist() {
-                Ok(Read::Whole) => {}
-                // A journal that was read in part cannot be read again.
-                Ok(Read::Failed) => break,
-                Err(problem) if problem.kind == StateErrorKind::Changed => {
-                    self.progress.conflict = Some(problem);
-                    break;
-                }
-                // The next attempt, or the end of the run, may find the store again.
-                Err(_) => {}
+            // After other failures, the next attempt or the end of the run may find the store again.
+            if let Err(problem) = self.persist()
+                && problem.kind == StateErrorKind::Changed
+            {
+                self.progress.conflict = Some(problem);
+                break;
+            }
+            // A journal that was read in part cannot be read again.
+            if self.progress.follower.is_none() {
+                break;
             }
         }
         self.progress
     }
 
-    fn persist(&mut self) -> Result<Read, StateError> {
+    fn persist(&mut self) -> Result<(), StateError> {
         let end = self.target.journal.end();
         let mut state = match self.state.take() {
             Some(state) => state,
@@ -137,7 +137,7 @@ impl Writer {
         let events = self.progress.follower.as_mut().and_then(|follower| follower.read_to(end).ok());
         let Some(events) = events else {
             self.progress.follower = None;
-            return Ok(Read::Failed);
+            return Ok(());
         };
         self.position = end;
         self.is_pending |= !events.is_empty();
@@ -145,7 +145,7 @@ impl Writer {
         let written = if self.is_pending { self.write(&mut state) } else { Ok(()) };
         // Kept also after a failed write, because the events were taken from the follower.
         self.state = Some(state);
-        written.map(|()| Read::Whole)
+        written
     }
 
     fn write(&mut self, state: &mut State) -> Result<(), StateError> {
@@ -185,10 +185,4 @@ fn unknown_content() -> StateError {
         "Failed to write the state",
         "The stored state is unknown, because an earlier write of this run failed.",
     )
-}
-
-enum Read {
-    Whole,
-    /// The journal cannot be read back.
-    Failed,
 }

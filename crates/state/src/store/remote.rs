@@ -277,12 +277,12 @@ impl RemoteState {
         Ok(())
     }
 
-    /// Makes the run start from another stored state, after its background writes have ended with this reader of the journal. The next
-    /// [`RemoteState::begin_run`] records how its state differs.
-    pub(super) fn restart(&mut self, stored: &State, follower: Option<Follower>) {
+    /// Makes the run start from another stored state, after its background writes have ended. The next [`RemoteState::begin_run`]
+    /// records how its state differs.
+    pub(super) fn restart(&mut self, stored: &State) {
         // The stored state has the results so far, or the next records repeat them.
         let end = self.journal.as_ref().map_or(0, |journal| journal.end());
-        self.follower = follower.and_then(|mut follower| follower.read_to(end).is_ok().then_some(follower));
+        self.follower = self.follower.take().and_then(|mut follower| follower.read_to(end).is_ok().then_some(follower));
         self.stored.set(Bytes::from(file::write(stored)));
         (self.serial, self.from_nothing) = (stored.serial, false);
     }
@@ -313,7 +313,7 @@ impl RemoteState {
             return Ok(Saved::Unchanged);
         }
         // A serial must never repeat, since others compare it to detect changes.
-        state.serial = self.serial.checked_add(1).ok_or_else(|| self.serial_out_of_range())?;
+        state.serial = self.serial.checked_add(1).ok_or_else(|| StateError::serial_out_of_range(&self.location()))?;
         self.write(state)?;
         Ok(Saved::Written(state.serial))
     }
@@ -407,12 +407,13 @@ impl RemoteState {
         Ok(())
     }
 
-    /// Ends the background writes of the run, and returns their reader of the journal.
+    /// Ends the background writes of the run. Its reader of the journal stays for further ones.
     ///
     /// # Errors
     /// Another run has replaced the state that this run wrote.
-    pub(super) fn end_persisting(&mut self) -> Result<Option<Follower>, StateError> {
-        let Some(progress) = self.persister.take().and_then(Persister::stop) else { return Ok(None) };
+    pub(super) fn end_persisting(&mut self) -> Result<(), StateError> {
+        let Some(progress) = self.persister.take().and_then(Persister::stop) else { return Ok(()) };
+        self.follower = progress.follower;
         if progress.has_written {
             (self.serial, self.is_current, self.from_nothing) = (progress.serial, true, false);
         }
@@ -421,7 +422,7 @@ impl RemoteState {
                 self.shared.lose(&problem);
                 Err(problem)
             }
-            None => Ok(progress.follower),
+            None => Ok(()),
         }
     }
 
@@ -495,18 +496,6 @@ impl RemoteState {
             let _ = fs::remove_dir(folder);
         }
         Ok(())
-    }
-
-    fn serial_out_of_range(&self) -> StateError {
-        StateError::malformed(
-            "State serial out of range",
-            format!(
-                "The serial of the state in {} is {}, the largest possible, so no state can follow it. Nothing was changed. Set the \
-                 serial to a smaller number with state pull, an editor and state push -force.",
-                self.location(),
-                self.serial
-            ),
-        )
     }
 }
 

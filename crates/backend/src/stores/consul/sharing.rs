@@ -1,4 +1,4 @@
-//! Sharing documents as keys beside the state, and one session that all shared runs renew.
+//! Sharing documents as keys next to the state, and one session that all shared runs renew.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -5,6 +5,7 @@ use groma_cloud::http::HttpResponse;
 use groma_cloud::tencent::TencentCredentials;
 
 use crate::error::StoreError;
+use crate::store::RESTORE_OBJECT;
 use crate::stores::digests::md5;
 use crate::stores::token_errors::token_error;
 use crate::stores::xml_bucket::{Refusal, XmlBucket, XmlService};
@@ -24,7 +25,7 @@ impl XmlBucket<Cos> {
             Some(recorded) if recorded != computed => Err(StoreError::InvalidData {
                 location: self.location(key),
                 reason: format!("its digest is {computed}, and its metadata says {recorded}"),
-                advice: "Restore an earlier version of the object, if the bucket has versions.".to_owned(),
+                advice: RESTORE_OBJECT.to_owned(),
             }),
             // An object that somebody uploaded by hand has no digest, which is no reason to refuse it.
             _ => Ok(Some(response.body)),

@@ -110,7 +110,7 @@ impl GcsStore {
             let reason = held_reason(&holder, "the lock object exists");
             return Err(StoreError::Locked { holder: Some(Box::new(holder)), reason });
         }
-        let reason = "the lock object is created and deleted all the time".to_owned();
+        let reason = "other runs keep taking and releasing the lock".to_owned();
         Err(StoreError::Locked { holder: None, reason })
     }
 

@@ -12,7 +12,7 @@ use groma_cloud::http::ConnectionSettings;
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
-use crate::lock_info::{LockInfo, held_reason, read_holder};
+use crate::lock_info::{LockInfo, check_id, held_reason, read_holder};
 use crate::schema::Settings;
 use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
@@ -110,7 +110,7 @@ impl OciStore {
             let reason = held_reason(&holder, "the lock object exists");
             return Err(StoreError::Locked { holder: Some(Box::new(holder)), reason });
         }
-        let reason = "the lock object is created and deleted all the time".to_owned();
+        let reason = "other runs keep taking and releasing the lock".to_owned();
         Err(StoreError::Locked { holder: None, reason })
     }
 
@@ -147,10 +147,7 @@ impl OciStore {
         let location = self.bucket.location(&self.object(workspace));
         let Some(found) = self.bucket.get(&name).await? else { return Err(StoreError::NotLocked { location }) };
         let holder: LockInfo = serde_json::from_slice(&found.bytes).unwrap_or_default();
-        // An object without an ID can be released with any, because it has none.
-        if !holder.id.is_empty() && holder.id != id {
-            return Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) });
-        }
+        check_id(holder, id)?;
         match self.bucket.delete(&name, Condition::Matches(&found.etag)).await? {
             // A missing object was deleted by an attempt whose answer was lost.
             Outcome::Done(_) | Outcome::Missing => Ok(()),

@@ -17,7 +17,7 @@ use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
 };
 use crate::stores::digests::{Digest, DigestNames, DigestedState, Object, md5, read_checked};
-use crate::stores::lock_table::{LockTable, PutLock};
+use crate::stores::lock_table::{LockTable, PutLock, digest_key};
 use crate::stores::xml_bucket::{Encryption, Outcome, Overwrite, XmlBucket};
 use objects::Oss;
 use settings::{Instance, Names};
@@ -91,7 +91,7 @@ impl DigestedState for Digested<'_> {
             service: "OSS",
             location: self.store.bucket.location(self.key),
             table: self.table.name().to_owned(),
-            item: format!("{}-md5", self.store.path(self.key)),
+            item: digest_key(&self.store.path(self.key)),
         }
     }
 }
@@ -193,7 +193,7 @@ impl OssStore {
             PutLock::Held(holder) => {
                 let reason = match &holder {
                     Some(holder) => held_reason(holder, "its row in the lock table exists"),
-                    None => "the row of the lock is put and deleted all the time".to_owned(),
+                    None => "other runs keep taking and releasing the lock".to_owned(),
                 };
                 Err(StoreError::Locked { holder: holder.map(Box::new), reason })
             }
@@ -214,7 +214,7 @@ impl OssStore {
             if holder != stored.info {
                 return Err(StoreError::lock_loss(self.bucket.location(&key), Some(&holder)));
             }
-            table.replace_lock(&path, &found, &held.info).await?;
+            table.replace_lock(&path, &self.bucket.location(&key), &found, &held.info).await?;
         }
         self.locked.lock().unwrap_or_else(PoisonError::into_inner).insert(path);
         Ok(held)
@@ -222,17 +222,7 @@ impl OssStore {
 
     async fn release(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
         let path = self.path(&self.object(workspace));
-        let table = self.lock_table()?;
-        let Some(found) = table.lock(&path).await? else {
-            return Err(StoreError::NotLocked { location: self.location(workspace) });
-        };
-        // A row without readable info can be released with any ID, because it has none.
-        let holder = found.holder();
-        if !holder.id.is_empty() && holder.id != id {
-            return Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) });
-        }
-        // The condition is the record that was just read: another run may have replaced it since.
-        table.delete_lock(&path, &found).await?;
+        self.lock_table()?.release(&path, &self.location(workspace), id).await?;
         self.locked.lock().unwrap_or_else(PoisonError::into_inner).remove(&path);
         Ok(())
     }

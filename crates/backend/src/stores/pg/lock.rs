@@ -6,7 +6,7 @@ use super::config::Target;
 use super::connection::{Connection, request_error};
 use super::tables::Tables;
 use crate::error::StoreError;
-use crate::lock_info::{LockInfo, NAMELESS};
+use crate::lock_info::LockInfo;
 use crate::store::HeldLock;
 
 /// The longest name of an application that PostgreSQL keeps.
@@ -251,8 +251,6 @@ async fn release_each(client: &Client, numbers: &[i64], statement: &str) -> Resu
 /// Returns the conflict with the holder of a lock, as far as the server knows it: Terraform and OpenTofu store no info.
 async fn held_by_other(client: &Client, number: i64, reason: String) -> Result<LockError, tokio_postgres::Error> {
     let holder = holder(client, number).await?.map(Box::new);
-    // A holder that has just ended is worth another attempt as well.
-    let holder = holder.or_else(|| Some(Box::new(LockInfo { id: NAMELESS.to_owned(), ..LockInfo::default() })));
     Ok(LockError::Store(StoreError::Locked { holder, reason }))
 }
 

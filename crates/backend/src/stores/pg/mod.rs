@@ -209,9 +209,7 @@ impl PostgresStore {
                 "the column data of the row of this workspace in the table {} is empty",
                 self.tables.qualified
             ),
-            advice:
-                "Restore the row from a backup of the database. If the state was emptied on purpose, delete the row."
-                    .to_owned(),
+            advice: format!("{} If the state was emptied on purpose, delete the row.", self.restore_advice()),
         }
     }
 

@@ -6,6 +6,7 @@ use super::table::Table;
 use crate::error::StoreError;
 use crate::store::{NotedState, Snapshot, Version};
 use crate::stores::digests::{Digest, DigestNames, DigestedState, Object, read_checked};
+use crate::stores::lock_table::digest_key;
 
 /// A state with its digest.
 struct Digested<'a> {
@@ -43,7 +44,7 @@ impl DigestedState for Digested<'_> {
             service: "S3",
             location: self.store.objects.location(self.key),
             table: self.table.name().to_owned(),
-            item: format!("{}-md5", self.path()),
+            item: digest_key(&self.path()),
         }
     }
 }

@@ -132,6 +132,11 @@ impl JournalNotes {
     pub fn leftovers(&self, key: &str) -> Vec<String> {
         self.with(key, |note| note.leftovers.clone())
     }
+
+    /// Forgets these segments after their deletion.
+    pub fn forget_leftovers(&self, key: &str) {
+        self.with(key, |note| note.leftovers.clear());
+    }
 }
 
 /// Returns the text of a note.

@@ -3,7 +3,7 @@
 use super::objects::{Condition, Objects, Outcome};
 use super::table::Table;
 use crate::error::StoreError;
-use crate::lock_info::{LockInfo, held_reason, read_holder};
+use crate::lock_info::{LockInfo, check_id, held_reason, read_holder};
 use crate::stores::lock_table::PutLock;
 
 /// The locks that the configuration asks for.
@@ -56,7 +56,7 @@ impl Locks {
         let problem = match table.put_lock(&target.path(), info).await {
             Ok(PutLock::Done) => return Ok(file),
             Ok(PutLock::Held(Some(holder))) => held(Some(holder), "the item of the DynamoDB table exists"),
-            Ok(PutLock::Held(None)) => held(None, "the item of the DynamoDB table is put and deleted all the time"),
+            Ok(PutLock::Held(None)) => held(None, "other runs keep taking and releasing the lock"),
             Err(problem) => problem,
         };
         if file.is_some() {
@@ -102,7 +102,7 @@ impl Locks {
             }
             return Err(held(Some(holder), "the lock file exists"));
         }
-        Err(held(None, "the lock file is created and deleted all the time"))
+        Err(held(None, "other runs keep taking and releasing the lock"))
     }
 
     /// Releases all configured locks. Each one is tried, so that the failure of one does not leave the other. `file` is the ETag of a
@@ -187,16 +187,11 @@ async fn exchange_item(
     if holder.id != stored.id || (file == LockFile::Off && holder != *stored) {
         return Err(StoreError::lock_loss(location, Some(&holder)));
     }
-    table.replace_lock(&key, &found, info).await
+    table.replace_lock(&key, &location, &found, info).await
 }
 
 async fn release_item(table: &Table, target: Target<'_>, id: &str) -> Result<(), StoreError> {
-    let key = target.path();
-    let Some(found) = table.lock(&key).await? else {
-        return Err(StoreError::NotLocked { location: target.objects.location(target.key) });
-    };
-    checked(found.holder(), id)?;
-    table.delete_lock(&key, &found).await
+    table.release(&target.path(), &target.objects.location(target.key), id).await
 }
 
 async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>) -> Result<(), StoreError> {
@@ -210,7 +205,7 @@ async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>) -> Resul
     let Some(found) = target.objects.get(&file).await? else {
         return Err(StoreError::NotLocked { location: target.objects.location(target.key) });
     };
-    checked(serde_json::from_slice(&found.bytes).unwrap_or_default(), id)?;
+    check_id(serde_json::from_slice(&found.bytes).unwrap_or_default(), id)?;
     match target.objects.delete(&file, Condition::Matches(&found.version)).await? {
         Outcome::Done(_) => Ok(()),
         Outcome::Refused => Err(StoreError::LockLost {
@@ -218,12 +213,4 @@ async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>) -> Resul
             reason: "another run has replaced the lock file in the meantime".to_owned(),
         }),
     }
-}
-
-/// Checks the ID of a lock. One without readable info can be released with any ID, because it has none.
-fn checked(holder: LockInfo, id: &str) -> Result<(), StoreError> {
-    if holder.id.is_empty() || holder.id == id {
-        return Ok(());
-    }
-    Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) })
 }

@@ -50,16 +50,17 @@ impl ObjectStore for S3Store {
     }
 
     async fn delete_objects(&self, names: &[String]) -> Result<(), StoreError> {
-        let leftovers = names.first().map(|name| self.notes.leftovers(state_key(name))).unwrap_or_default();
-        let (first, later) = split_first(&[leftovers, names.to_vec()].concat());
+        let key = names.first().map(|name| state_key(name)).unwrap_or_default();
+        let (first, later) = split_first(&[self.notes.leftovers(key), names.to_vec()].concat());
         self.objects.delete_all(&first).await?;
+        self.notes.forget_leftovers(key);
         self.objects.delete_all(&later).await
     }
 }
 
 /// Returns the key of the state that the object of a journal belongs to.
 fn state_key(object: &str) -> &str {
-    object.split_once(FOLDER).map_or(object, |(key, _)| key)
+    object.rsplit_once(FOLDER).map_or(object, |(key, _)| key)
 }
 
 impl NotedStateStore for S3Store {

@@ -50,7 +50,7 @@ pub(super) fn overtaken(outdated: &[OutdatedRecord]) -> Diagnostics {
     fail(
         "Records change during planning",
         format!(
-            "Other runs changed records that the plan uses during each of {MAX_PLANS} attempts to make it:\n{}\n\nNothing was changed. Run \
+            "In each of {MAX_PLANS} attempts to plan, other runs changed records that the plan uses:\n{}\n\nNothing was changed. Run \
              the command again when these runs have finished.",
             OutdatedRecord::lines(outdated)
         ),

@@ -78,7 +78,9 @@ fn read_otherwise(
     };
     match (number, error) {
         (FORMAT_VERSION, Some(error)) => Err(refusal.unwrap_or_else(|| wrong_types(&error))),
-        (FORMAT_VERSION, None) => Err(StateError::damaged(INVALID, "It names the right version, but is no state.")),
+        (FORMAT_VERSION, None) => {
+            Err(StateError::damaged(INVALID, "Its version is right, but its content is not a state."))
+        }
         _ if LEGACY_VERSIONS.contains(&number) => legacy::read(text, number),
         _ => Err(other_version(number, sniff.terraform_version)),
     }

@@ -109,8 +109,9 @@ impl<'a> Reader<'a> {
             }
         };
         if !is_identifier(type_name) || !is_identifier(name) {
-            let detail =
-                format!("The state file has a resource with type {type_name:?} and name {name:?}, which are no names.");
+            let detail = format!(
+                "The state file has a resource with type {type_name:?} and name {name:?}, which are not valid names."
+            );
             return Err(StateError::damaged(INVALID, detail));
         }
         Ok(AbsResource {

@@ -15,7 +15,7 @@ const FORMAT: u32 = 1;
 /// The largest number of records in the log; the oldest changes are forgotten first.
 const LOGGED_RECORDS: usize = 2000;
 
-/// The document beside a shared state. It is read with its version and replaced under that condition, so that every change
+/// The document next to a shared state. It is read with its version and replaced under that condition, so that every change
 /// of it is one step.
 ///
 /// Laws: a record is claimed by one run at most; a run has its claims until it leaves or until another process takes it over after

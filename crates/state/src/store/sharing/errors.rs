@@ -110,7 +110,7 @@ pub(super) fn unreadable_document(location: &str) -> StateError {
         StateErrorKind::Unsupported,
         "Unreadable sharing document",
         format!(
-            "The document beside {location} that lists the runs of the shared state is damaged, or was written by a newer version. \
+            "The document next to {location} that lists the runs of the shared state is damaged, or was written by a newer version. \
              Nothing was changed. If a newer version has written it, use that version. Otherwise replace the document with \"state \
              sharing enable\", which waits until no run is at work."
         ),
@@ -125,18 +125,6 @@ pub(super) fn contended(location: &str, target: &str, attempts: u32) -> StateErr
         format!(
             "Failed to write {target} of {location}: other runs wrote it first in each of {attempts} attempts. Run the command again when \
              fewer runs are at work. Results of this run, if there are any, are in its journal, and the next apply recovers them."
-        ),
-    )
-}
-
-/// Returns the error about a state that no other can follow.
-pub(super) fn serial_out_of_range(location: &str) -> StateError {
-    StateError::malformed(
-        "State serial out of range",
-        format!(
-            "The serial of the state in {location} is {}, the largest possible, so no state can follow it. Nothing was written. Set the \
-             serial to a smaller number with state pull, an editor and state push -force.",
-            u64::MAX
         ),
     )
 }

@@ -11,7 +11,7 @@ use crate::store::open::{CAN_QUERY_LOCKS, is_at, is_locked, open_private, try_lo
 /// The number of attempts to lock a file that others remove at the same time.
 const ATTEMPTS: u32 = 100;
 
-/// The folder of one run among those of all runs of a state, with the file `RUN.run` beside it.
+/// The folder of one run among those of all runs of a state, with the file `RUN.run` next to it.
 ///
 /// That file names the process that carries the run on, and is locked by it. So the other processes of this machine learn that the run
 /// has ended long before its deadline, and are not misled by a file that was left here before another machine took the run over.

@@ -108,7 +108,7 @@ impl LocalShared {
     }
 }
 
-/// Returns the folder of the runs of a state beside `path`.
+/// Returns the folder of the runs of a state next to `path`.
 fn runs_folder(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{}.groma-runs", name.strip_prefix('.').unwrap_or(&name)))

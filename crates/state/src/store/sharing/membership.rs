@@ -165,13 +165,12 @@ impl Membership {
 
     /// Renews a run whose last renewal is at least `due` ago.
     fn renewed_after(&self, due: Duration, renew: impl Fn(&Self) -> Result<(), StateError>) -> Result<(), StateError> {
-        let age = self.age()?;
-        if age < due {
+        if self.age()? < due {
             return Ok(());
         }
         match renew(self) {
-            // Until its deadline the run lasts without an answer of the store.
-            Err(_) if age < LEASE && self.loss().is_none() => Ok(()),
+            // Until its deadline the run lasts without an answer of the store. The attempts take time themselves.
+            Err(_) if self.age().is_ok_and(|age| age < LEASE) => Ok(()),
             renewed => renewed,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use groma_address::{Mode as ResourceMode, ResourceInstance};
+use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
 
 use super::record::{RecordName, is_same_instance};
 use crate::model::{CheckResult, State};
@@ -68,6 +68,18 @@ pub(super) fn adopt(base: &mut State, ours: &State, changed: &BTreeSet<RecordNam
     for address in addresses.iter().filter(|address| changed.contains(&RecordName::instance(address))) {
         replace_instance(ours, base, address);
     }
+    let names: BTreeSet<_> = base.outputs.keys().chain(ours.outputs.keys()).cloned().collect();
+    for name in names.iter().filter(|name| changed.contains(&RecordName::output(name))) {
+        replace_output(ours, base, name);
+    }
+}
+
+/// Gives `to` the output that `from` has.
+fn replace_output(from: &State, to: &mut State, name: &Name) {
+    match from.outputs.get(name).cloned() {
+        Some(output) => drop(to.outputs.insert(name.clone(), output)),
+        None => drop(to.outputs.remove(name)),
+    }
 }
 
 fn has_same_provider(one: &State, other: &State, address: &ResourceInstance) -> bool {
@@ -114,10 +126,7 @@ fn merge_outputs(
         if !is_taken || found == after {
             continue;
         }
-        match after.cloned() {
-            Some(output) => drop(theirs.outputs.insert(name.clone(), output)),
-            None => drop(theirs.outputs.remove(name)),
-        }
+        replace_output(ours, theirs, name);
         changed.insert(record);
     }
 }
@@ -167,10 +176,7 @@ pub(super) fn rebase(planned: &mut State, current: &State, is_used: impl Fn(&Rec
     }
     let names: BTreeSet<_> = planned.outputs.keys().chain(current.outputs.keys()).cloned().collect();
     for name in names.into_iter().filter(|name| !is_used(&RecordName::output(name))) {
-        match current.outputs.get(&name).cloned() {
-            Some(output) => drop(planned.outputs.insert(name, output)),
-            None => drop(planned.outputs.remove(&name)),
-        }
+        replace_output(current, planned, &name);
     }
     planned.check_results.clone_from(&current.check_results);
     planned.lineage.clone_from(&current.lineage);
@@ -266,6 +272,19 @@ mod tests {
             adopt(&mut base, &ours, &merged.changed);
         }
         assert_eq!(objects(&theirs), pairs(&[("cloud_it.a", "4"), ("cloud_it.b", "1")]));
+    }
+
+    #[test]
+    fn a_run_may_merge_an_output_without_a_claim_again_and_again() {
+        let mut base = state(&[], &[("x", "1")]);
+        let mut theirs = state(&[], &[("x", "1")]);
+        for text in ["2", "3", "4"] {
+            let ours = state(&[], &[("x", text)]);
+            let merged = merge(&base, &ours, &mut theirs, owning(&[], &[]));
+            adopt(&mut base, &ours, &merged.changed);
+            assert_eq!(theirs.outputs["x"].value.as_str(), Some(text));
+        }
+        assert_eq!(base.outputs["x"], theirs.outputs["x"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 use super::contention::{Attempt, until_done};
-use super::errors::{missing_state, overwritten, serial_out_of_range};
+use super::errors::{missing_state, overwritten};
 use super::membership::Membership;
 use super::merge::{Claimant, MergedRecords, adopt, merge};
 use super::object::{SharedObject, Versioned};
@@ -43,7 +43,7 @@ impl StoredState {
     /// The serial is the largest possible, or the store fails.
     pub fn write(mut self, object: &dyn SharedObject, paths: &StatePaths) -> Result<Attempt<Self>, StateError> {
         let serial = self.state.serial.checked_add(1);
-        self.state.serial = serial.ok_or_else(|| serial_out_of_range(&object.location()))?;
+        self.state.serial = serial.ok_or_else(|| StateError::serial_out_of_range(&object.location()))?;
         let bytes = Bytes::from(sealed(paths.encryption.as_deref(), file::write(&self.state))?);
         match object.write_state(&bytes, &self.stored.version) {
             Ok(version) => Ok(Attempt::Done(Self { stored: Versioned { bytes, version }, ..self })),
@@ -59,7 +59,13 @@ fn parse(object: &dyn SharedObject, paths: &StatePaths, stored: &Versioned) -> R
         return Err(missing_state(&location));
     }
     let location = Path::new(&location);
-    file::read(&clear(paths, location, &stored.bytes)?.bytes).map_err(|error| error.in_file(location))
+    file::read(&clear(paths, location, &stored.bytes)?.bytes).map_err(|error| {
+        let error = error.in_file(location);
+        match object.restore_advice() {
+            Some(advice) => error.restored_by(advice),
+            None => error,
+        }
+    })
 }
 
 /// The state as one shared run writes it.
@@ -158,7 +164,7 @@ impl StateObject for MergingObject {
         self.membership.object.location()
     }
 
-    // A run that goes on beside this one may have a journal, so a write never says that all are closed.
+    // A run that goes on at the same time may have a journal, so a write never says that all are closed.
     fn write(&self, ours: &State, _bytes: &Bytes, _journals: JournalsAfter) -> Result<(), StateError> {
         let object = &*self.membership.object;
         let (mut progress, mut is_overtaken) = (self.progress(), false);

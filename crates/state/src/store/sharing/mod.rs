@@ -1,6 +1,6 @@
 //! Shared states: runs that change different records of one state work at the same time.
 //!
-//! A document beside the state lists the runs and the records that each claims. The ordinary lock, which Terraform and OpenTofu
+//! A document next to the state lists the runs and the records that each claims. The ordinary lock, which Terraform and OpenTofu
 //! know, is held by all shared runs together. A run merges its records into the stored state: it reads the state with its version,
 //! replaces its records, and writes under the condition of that version.
 

@@ -38,6 +38,11 @@ pub trait SharedObject: Send + Sync {
         Ok(())
     }
 
+    /// Returns the sentence about restoring an earlier version of a damaged state; `None` for that about a file.
+    fn restore_advice(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Reads the state; `None` without one.
     ///
     /// # Errors

@@ -49,12 +49,12 @@ impl SharedRun {
         let Some(remote) = &mut self.state else { return Err(left_already()) };
         let claims = self.merging.membership.claim(&versions.changed, wait)?;
         // A write in the background would merge what it began with into the state from which the run starts again.
-        let follower = remote.end_persisting()?;
+        remote.end_persisting()?;
         let own = OwnRecords { claims, written: self.merging.written() };
         let current = shared.read_stored()?;
         let outdated = shared.rebase_if_current(&current.state, versions, planned, &own)?;
         if outdated.is_empty() {
-            remote.restart(&current.state, follower);
+            remote.restart(&current.state);
             self.merging.restart(current);
         }
         Ok(outdated)

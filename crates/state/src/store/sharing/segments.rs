@@ -1,4 +1,4 @@
-//! The journal of one shared run in the store, beside those of others.
+//! The journal of one shared run in the store, next to those of others.
 
 use std::sync::Arc;
 

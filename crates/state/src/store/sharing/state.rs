@@ -89,7 +89,12 @@ impl SharedState {
             Err(problem) if problem.kind == StateErrorKind::Denied => None,
             found => found?,
         };
-        Ok(found.filter(|document| document.enabled).map(|_| Self { object, options }))
+        if found.is_none_or(|document| !document.enabled) {
+            return Ok(None);
+        }
+        // The state may have been shared on another system.
+        object.check_support()?;
+        Ok(Some(Self { object, options }))
     }
 
     /// Returns the location for messages.
