@@ -6,7 +6,7 @@ use groma_config::Module;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_state::{Locking, State, StatePaths, claim_backup};
 
-use super::backend::{Backend, StateLocation, StateOverrides, location_in};
+use super::backend::{Backend, StateHandle, StateLocation, StateOverrides, location_in};
 use super::context::Context;
 use super::operation::{OpenState, open_for_changes};
 use super::outcome::fail;
@@ -53,8 +53,8 @@ pub(super) struct Migration<'a> {
 #[derive(Default)]
 pub(super) struct Migrated {
     workspaces: Vec<String>,
-    /// The old states whose files become backups, locked until then.
-    outlived: Vec<(StatePaths, OpenState)>,
+    /// The old state files that become backups, with the locks that are held until then.
+    retiring: Vec<(StatePaths, StateHandle)>,
 }
 
 impl Migrated {
@@ -63,7 +63,12 @@ impl Migrated {
     /// # Errors
     /// A file cannot be renamed.
     pub fn retire(self) -> Result<(), Diagnostics> {
-        self.outlived.iter().try_for_each(|(paths, _)| retire(paths))
+        let mut problems = Diagnostics::new();
+        // Nothing comes back to a file that is left out here.
+        for (paths, _) in &self.retiring {
+            problems.append(retire(paths).err().unwrap_or_default());
+        }
+        if problems.has_errors() { Err(problems) } else { Ok(()) }
     }
 
     /// Adds to the error about a workspace what the migration has done before it.
@@ -215,7 +220,7 @@ impl Migration<'_> {
             to.store.put(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
         migrated.workspaces.push(name.to_owned());
-        migrated.outlived.extend(old_files.map(|paths| (paths, from)));
+        migrated.retiring.extend(old_files.map(|paths| (paths, from.store)));
         Ok(())
     }
 
@@ -310,19 +315,21 @@ fn is_same_state(from: &State, to: &State) -> bool {
 /// Renames the file of a migrated state to a backup.
 fn retire(paths: &StatePaths) -> Result<(), Diagnostics> {
     let file = &paths.write;
-    // An existing backup belongs to an earlier state and must not be overwritten.
-    let usual = paths.backup.path().filter(|backup| !backup.exists()).map(Path::to_owned);
-    let backup = usual.map_or_else(|| claim_backup(file), Ok).map_err(|problem| {
-        let detail = format!("The state was copied to the new backend, which is in use now, but no backup of the old file could be made: {problem}. Move the file by hand: commands without the backend block would find it first.", problem = io_reason(&problem));
-        fail(&format!("Failed to move {} out of the way", file.display()), detail)
-    })?;
-    std::fs::rename(file, &backup).map_err(|problem| {
+    let failed = |what: String, problem: &std::io::Error| {
         fail(
             &format!("Failed to move {} out of the way", file.display()),
             format!(
-                "The state was copied to the new backend, which is in use now, but the old file cannot be renamed to {}: {problem}. Move the \
-                 file manually: commands without the backend block would find it first.",
-                backup.display(), problem = io_reason(&problem)),
+                "The state was copied to the new backend, which is in use now, but {what}: {}. Move the file yourself: commands without the \
+                 backend block would find it first.",
+                io_reason(problem)
+            ),
         )
-    })
+    };
+    // An existing backup belongs to an earlier state and must not be overwritten.
+    let usual = paths.backup.path().filter(|backup| !backup.exists()).map(Path::to_owned);
+    let backup = usual
+        .map_or_else(|| claim_backup(file), Ok)
+        .map_err(|problem| failed("no backup of the old file could be made".to_owned(), &problem))?;
+    std::fs::rename(file, &backup)
+        .map_err(|problem| failed(format!("the old file cannot be renamed to {}", backup.display()), &problem))
 }

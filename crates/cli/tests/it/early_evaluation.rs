@@ -101,6 +101,21 @@ fn backend_variable_without_a_value_is_named() {
 }
 
 #[test]
+fn local_values_of_a_backend_may_refer_to_each_other_many_times() {
+    let block = "terraform {\n  backend \"local\" {\n    path = local.a\n  }\n}\n";
+    let mutual = "locals {\n  a = \"${local.a}${local.b}\"\n  b = \"${local.a}${local.b}\"\n}\n";
+    let chain: String =
+        (0..40).map(|number| format!("  c{number} = \"${{local.c{0}}}${{local.c{0}}}\"\n", number + 1)).collect();
+    let chained = format!("variable \"k\" {{}}\nlocals {{\n  a = local.c0\n{chain}  c40 = var.k\n}}\n");
+    let folder = Folder::new();
+    folder.write("main.tf", &format!("{mutual}{block}"));
+    assert!(folder.fails(&["init", "-input=false"]).contains("Error: "));
+    folder.write("main.tf", &format!("{chained}{block}"));
+    let said = folder.fails(&["init", "-input=false"]);
+    assert!(said.contains("var.k has no value"), "{said}");
+}
+
+#[test]
 fn workspace_is_known_before_planning() {
     let folder = Folder::new();
     folder.write(

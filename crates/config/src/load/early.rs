@@ -1,7 +1,7 @@
 //! Early evaluation: module sources, versions and backend arguments, which must be known before planning.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
@@ -164,19 +164,20 @@ impl<'a> Early<'a> {
     /// Returns the first variable in `expression`, or in the local values that it uses, which has no value or must not be
     /// revealed.
     pub(super) fn unusable_variable(&self, expression: &Expression) -> Option<UnusableVariable> {
-        self.unusable_within(expression, DEPTH_LIMIT)
+        self.unusable_within(expression, &mut HashSet::new())
     }
 
-    fn unusable_within(&self, expression: &Expression, depth: u32) -> Option<UnusableVariable> {
-        // Local values that refer to each other are reported elsewhere.
-        let depth = depth.checked_sub(1)?;
+    fn unusable_within(&self, expression: &Expression, visited: &mut HashSet<Name>) -> Option<UnusableVariable> {
         let (referenced, _) = references(expression);
         referenced.iter().find_map(|referenced| match &referenced.target {
             Reference::Variable(name) => {
                 let reason = self.unusable_reason(name)?;
                 Some(UnusableVariable { name: name.clone(), reason })
             }
-            Reference::Local(name) => self.unusable_within(&self.module.locals.get(name)?.expression, depth),
+            // Each local value once: they may refer to each other, which evaluation reports.
+            Reference::Local(name) if visited.insert(name.clone()) => {
+                self.unusable_within(&self.module.locals.get(name)?.expression, visited)
+            }
             _ => None,
         })
     }

@@ -73,38 +73,40 @@ struct Subtree {
     children: IndexMap<Name, Arc<Module>>,
 }
 
-/// Early values of the root module's settings.
-struct Known {
-    backend: IndexMap<Name, Value>,
+/// The arguments of a backend before planning.
+#[derive(Default)]
+struct BackendArguments {
+    known: IndexMap<Name, Value>,
     unusable: IndexMap<Span, UnusableVariable>,
-    encryption: Option<Encryption>,
 }
 
 /// Evaluates the arguments and nested blocks of a backend. Errors are reported when the backend is used.
-fn known_arguments(backend: &Backend, early: &Early<'_>) -> IndexMap<Name, Value> {
+fn backend_arguments(backend: &Backend, early: &Early<'_>) -> BackendArguments {
     let (arguments, blocks, _) = backend.items();
-    let known = |argument: &Attribute| {
-        let value = early.known(&argument.expression, "backend argument", &mut Diagnostics::new())?;
+    let mut unusable = IndexMap::new();
+    let mut known = |argument: &Attribute| {
+        let expression = &argument.expression;
+        let Some(value) = early.known(expression, "backend argument", &mut Diagnostics::new()) else {
+            unusable.extend(early.unusable_variable(expression).map(|variable| (expression.span, variable)));
+            return None;
+        };
         Some((argument.name.name.clone(), value))
     };
-    let mut values: IndexMap<Name, Value> = arguments.iter().filter_map(known).collect();
+    let mut values: IndexMap<Name, Value> = arguments.iter().filter_map(&mut known).collect();
     let mut nested: IndexMap<Name, Vec<Value>> = IndexMap::new();
     for block in blocks {
         let (arguments, _) = block.body.attributes();
-        let object = Value::object(arguments.iter().filter_map(known).collect::<Vec<_>>());
+        let object = Value::object(arguments.iter().filter_map(&mut known).collect::<Vec<_>>());
         nested.entry(block.kind.name.clone()).or_default().push(object);
     }
     values.extend(nested.into_iter().map(|(kind, objects)| (kind, Value::tuple(objects))));
-    values
+    BackendArguments { known: values, unusable }
 }
 
-/// Returns the variables that keep arguments of a backend from being known.
-fn unusable_variables(backend: &Backend, early: &Early<'_>) -> IndexMap<Span, UnusableVariable> {
-    let (mut arguments, blocks, _) = backend.items();
-    arguments.extend(blocks.iter().flat_map(|block| block.body.attributes().0));
-    let unusable =
-        |argument: &Attribute| Some((argument.expression.span, early.unusable_variable(&argument.expression)?));
-    arguments.iter().filter_map(unusable).collect()
+/// The settings of the root module that are evaluated before planning.
+struct EarlySettings {
+    backend: BackendArguments,
+    encryption: Option<Encryption>,
 }
 
 impl Builder<'_, '_> {
@@ -112,16 +114,16 @@ impl Builder<'_, '_> {
     pub(super) fn build(&mut self, directory: &Path) -> Option<Module> {
         match self.reader.module_directory(directory, self.diagnostics) {
             ModuleDirectory::Module(module) => {
-                let (below, known) = self.root_subtree(&module, directory);
+                let (below, settings) = self.root_subtree(&module, directory);
                 // The root module is usually the largest. Dropping the cached reference makes `unwrap_or_clone` move
                 // it.
                 self.reader.forget(directory);
                 let mut module = Arc::unwrap_or_clone(module);
                 if let Some(backend) = module.backend.as_mut().or(module.cloud.as_mut()) {
-                    backend.known = known.backend;
-                    backend.unusable = known.unusable;
+                    backend.known = settings.backend.known;
+                    backend.unusable = settings.backend.unusable;
                 }
-                module.encryption = known.encryption;
+                module.encryption = settings.encryption;
                 Some(Module { calls: below.calls, children: below.children, ..module })
             }
             // A directory with test files only is valid if all runs have a `module` block.
@@ -145,16 +147,15 @@ impl Builder<'_, '_> {
     }
 
     /// Builds the children of the root module and evaluates its settings.
-    fn root_subtree(&mut self, module: &Module, directory: &Path) -> (Subtree, Known) {
+    fn root_subtree(&mut self, module: &Module, directory: &Path) -> (Subtree, EarlySettings) {
         let values = RootValues::new(module, self.reader);
         values.check_constants(self.diagnostics);
         let early = Early::root(module, &values);
         let backend = module.backend.as_ref().or(module.cloud.as_ref());
-        let known = backend.map(|backend| known_arguments(backend, &early)).unwrap_or_default();
-        let encryption = encryption::read(module, self.reader, &early, self.diagnostics);
-        let unusable = backend.map(|backend| unusable_variables(backend, &early)).unwrap_or_default();
-        let known = Known { backend: known, unusable, encryption };
-        (self.subtree(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), known)
+        let backend = backend.map(|backend| backend_arguments(backend, &early)).unwrap_or_default();
+        let settings =
+            EarlySettings { backend, encryption: encryption::read(module, self.reader, &early, self.diagnostics) };
+        (self.subtree(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), settings)
     }
 
     /// Builds the children of `module`, which is at `path`. `above` contains the directories from the root module to

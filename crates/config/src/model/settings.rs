@@ -18,7 +18,7 @@ pub struct Backend {
     /// Values of the arguments that are known before planning: constants, and expressions of local values and
     /// variables with a value. A nested block type has a tuple with an object for each of its blocks.
     pub known: IndexMap<Name, Value>,
-    /// The variables that keep the other arguments from being known, by the span of the argument's expression.
+    /// For each argument with an unknown value, by the span of its expression: the variable that makes it unknown.
     pub unusable: IndexMap<Span, UnusableVariable>,
     /// Span of the label; of the header of a `cloud` block.
     pub kind_span: Span,
@@ -26,7 +26,7 @@ pub struct Backend {
     pub span: Span,
 }
 
-/// A variable that keeps an argument from being known before planning.
+/// A variable that cannot be used before planning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusableVariable {
     /// The name of the variable.

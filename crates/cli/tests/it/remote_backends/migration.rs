@@ -10,16 +10,30 @@ fn lineage(state: &Json) -> (String, u64) {
     (state["lineage"].as_str().unwrap().to_owned(), state["serial"].as_u64().unwrap())
 }
 
+/// A project with local states of the workspaces `default` and `blue`, each with its lineage and serial. `blue` is selected.
+struct LocalStates {
+    project: Project,
+    default: (String, u64),
+    blue: (String, u64),
+}
+
+impl LocalStates {
+    fn new() -> Self {
+        let project = Project::new(&configuration(""));
+        project.ok(&["init"]);
+        project.ok(&["apply", "-auto-approve"]);
+        let default = lineage(&project.state());
+        project.ok(&["workspace", "new", "blue"]);
+        project.ok(&["apply", "-auto-approve", "-var=input=two"]);
+        let blue = lineage(&project.state());
+        Self { project, default, blue }
+    }
+}
+
 #[test]
 fn local_states_move_to_a_remote_backend_and_back_with_all_workspaces() {
     let server = ConsulServer::start();
-    let project = Project::new(&configuration(""));
-    project.ok(&["init"]);
-    project.ok(&["apply", "-auto-approve"]);
-    let default = lineage(&project.state());
-    project.ok(&["workspace", "new", "blue"]);
-    project.ok(&["apply", "-auto-approve", "-var=input=two"]);
-    let blue = lineage(&project.state());
+    let LocalStates { project, default, blue } = LocalStates::new();
 
     project.write("main.tf", &configuration(&server.backend("p", "")));
     assert!(project.fails(&["plan"]).contains("Initial configuration of the requested backend \"consul\""));
@@ -46,13 +60,7 @@ fn local_states_move_to_a_remote_backend_and_back_with_all_workspaces() {
 #[test]
 fn failed_migration_leaves_all_local_states() {
     let server = ConsulServer::start();
-    let project = Project::new(&configuration(""));
-    project.ok(&["init"]);
-    project.ok(&["apply", "-auto-approve"]);
-    let default = lineage(&project.state());
-    project.ok(&["workspace", "new", "blue"]);
-    project.ok(&["apply", "-auto-approve", "-var=input=two"]);
-    let blue = lineage(&project.state());
+    let LocalStates { project, default, blue } = LocalStates::new();
     project.write("main.tf", &configuration(&server.backend("p", "")));
     server.shared().store("p-env:blue", b"garbage".to_vec());
     let reported = one_line(&project.fails(&["init", "-force-copy"]));
