@@ -220,6 +220,17 @@ impl StoreError {
     }
 }
 
+/// Checks the ID of a lock that is to be released. A lock without readable info can be released with any ID, because it has none.
+///
+/// # Errors
+/// The lock has another ID.
+pub(crate) fn check_lock_id(holder: LockInfo, id: &str) -> Result<(), StoreError> {
+    match holder.id.is_empty() || holder.id == id {
+        true => Ok(()),
+        false => Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) }),
+    }
+}
+
 /// Returns the text as a sentence, with a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut text = groma_diagnostics::capitalized(text);

@@ -6,8 +6,6 @@ pub use groma_state::LockInfo;
 use groma_state::{LockRequest, random_bits};
 use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339};
 
-use crate::error::StoreError;
-
 /// The ID under which a lock without valid info is shown, and released by force: it has none of its own, so its store accepts
 /// any.
 pub(crate) const NAMELESS: &str = "unknown";
@@ -16,17 +14,6 @@ pub(crate) const NAMELESS: &str = "unknown";
 pub(crate) fn read_holder(stored: &[u8]) -> LockInfo {
     let info: LockInfo = serde_json::from_slice(stored).unwrap_or_default();
     if info.id.is_empty() { LockInfo { id: NAMELESS.to_owned(), ..info } } else { info }
-}
-
-/// Checks the ID of a lock that is to be released. A lock without readable info can be released with any ID, because it has none.
-///
-/// # Errors
-/// The lock has another ID.
-pub(crate) fn check_id(holder: LockInfo, id: &str) -> Result<(), StoreError> {
-    match holder.id.is_empty() || holder.id == id {
-        true => Ok(()),
-        false => Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder)) }),
-    }
 }
 
 /// Returns the reason why a lock cannot be taken, with the holder and the `evidence`: `the lock file exists`.

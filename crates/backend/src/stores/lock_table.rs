@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 
-use crate::error::StoreError;
-use crate::lock_info::{LockInfo, check_id, read_holder};
+use crate::error::{StoreError, check_lock_id};
+use crate::lock_info::{LockInfo, read_holder};
 use crate::stores::digests::Digest;
 
 /// The column of the primary key.
@@ -158,7 +158,7 @@ impl<R: Rows> LockTable<R> {
         let Some(found) = self.lock(key).await? else {
             return Err(StoreError::NotLocked { location: location.to_owned() });
         };
-        check_id(found.holder(), id)?;
+        check_lock_id(found.holder(), id)?;
         // The condition is the record that was just read: another run may have replaced it since.
         let deleted = self.0.delete(key, found.unchanged(), "delete the lock").await?;
         // A row that is gone was deleted by an earlier attempt whose answer was lost.

@@ -10,9 +10,9 @@ use groma_cloud::api::ApiClient;
 use groma_cloud::http::ConnectionSettings;
 
 use crate::backend_type::BackendType;
-use crate::error::StoreError;
+use crate::error::{StoreError, check_lock_id};
 use crate::host::Host;
-use crate::lock_info::{LockInfo, check_id, held_reason, read_holder};
+use crate::lock_info::{LockInfo, held_reason, read_holder};
 use crate::schema::Settings;
 use crate::store::{
     DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, Snapshot, StateStore, StoreFuture, Version, Write,
@@ -147,7 +147,7 @@ impl OciStore {
         let location = self.bucket.location(&self.object(workspace));
         let Some(found) = self.bucket.get(&name).await? else { return Err(StoreError::NotLocked { location }) };
         let holder: LockInfo = serde_json::from_slice(&found.bytes).unwrap_or_default();
-        check_id(holder, id)?;
+        check_lock_id(holder, id)?;
         match self.bucket.delete(&name, Condition::Matches(&found.etag)).await? {
             // A missing object was deleted by an attempt whose answer was lost.
             Outcome::Done(_) | Outcome::Missing => Ok(()),

@@ -2,8 +2,8 @@
 
 use super::objects::{Condition, Objects, Outcome};
 use super::table::Table;
-use crate::error::StoreError;
-use crate::lock_info::{LockInfo, check_id, held_reason, read_holder};
+use crate::error::{StoreError, check_lock_id};
+use crate::lock_info::{LockInfo, held_reason, read_holder};
 use crate::stores::lock_table::PutLock;
 
 /// The locks that the configuration asks for.
@@ -205,7 +205,7 @@ async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>) -> Resul
     let Some(found) = target.objects.get(&file).await? else {
         return Err(StoreError::NotLocked { location: target.objects.location(target.key) });
     };
-    check_id(serde_json::from_slice(&found.bytes).unwrap_or_default(), id)?;
+    check_lock_id(serde_json::from_slice(&found.bytes).unwrap_or_default(), id)?;
     match target.objects.delete(&file, Condition::Matches(&found.version)).await? {
         Outcome::Done(_) => Ok(()),
         Outcome::Refused => Err(StoreError::LockLost {
