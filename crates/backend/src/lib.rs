@@ -29,7 +29,7 @@ pub use schema::{
     Argument, ArgumentError, ArgumentKind, BackendSchema, Nesting, Origin, Product, Settings, record_hash,
 };
 pub use store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, Leaving, NotedState,
+    Companions, DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, Leaving, NotedState,
     NotedStateStore, SegmentCreated, SharedLockStore, SharingStore, Snapshot, StateStore, StoreFuture, Version,
     WorkspaceSupport, Write,
 };

@@ -179,22 +179,36 @@ pub trait JournalStore: Send + Sync {
     }
 }
 
-/// States whose metadata says whether they have journals, so that a run need not list them.
+/// States whose metadata says whether there is anything of ours next to them, so that a run need not look for it.
+///
+/// The note "closed" says that no journal is open and that runs do not share the state. Only a run that holds the lock alone and
+/// knows both writes it. Other writes, and those of Terraform and OpenTofu, remove it.
 pub trait NotedStateStore: Send + Sync {
     /// Reads the state of a workspace with its note; `None` if nothing is stored.
     fn read_noted<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<NotedState>>;
 
-    /// Returns the version of the stored state without reading its content; `None` if nothing is stored.
-    fn version<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Version>>;
+    /// Lists what is stored next to the state of a workspace, with the version that the state has at the same time.
+    fn companions<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Companions>;
 }
 
-/// A stored state with what its metadata says about its journals.
+/// A stored state with its note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotedState {
     /// The state.
     pub snapshot: Snapshot,
-    /// Whether the state may have journals. Without a note it may.
+    /// [`JournalsAfter::Closed`] if the note says that no journal is open and that runs do not share the state.
     pub journals: JournalsAfter,
+}
+
+/// The objects that accompany a stored state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Companions {
+    /// The version of the state; `None` if nothing is stored.
+    pub version: Option<Version>,
+    /// The names of the segments of its journals.
+    pub segments: Vec<String>,
+    /// Whether there is a sharing document. It may say that runs no longer share the state.
+    pub has_sharing: bool,
 }
 
 /// The name of a state's sharing document, next to its object.

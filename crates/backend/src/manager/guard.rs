@@ -2,7 +2,7 @@
 //! local files are in `groma_state`.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use groma_state::LockRequest;
 
@@ -63,36 +63,15 @@ impl RemoteBackend {
         let mut pauses = lock_pauses();
         let mut notice = SlowNotice { waiting, is_given: false };
         loop {
-            // Created for each attempt, because its time and its deadline begin with the attempt.
-            let mut info = new_lock(request);
-            let taken = self.clock().now();
-            // A deadline promises renewals, which need a store that can replace a lock.
-            if self.store().leases().is_some() {
-                info.deadline = keeper::deadline(taken);
-            }
-            let attempt = self.block_on(async {
-                let attempt = self.store().lock(workspace, &info);
-                tokio::pin!(attempt);
-                if !notice.is_given
-                    && let Ok(result) = tokio::time::timeout(PATIENCE, &mut attempt).await
-                {
-                    return result;
-                }
-                notice.give();
-                attempt.await
-            });
-            let attempt = match attempt {
+            let attempt = LockAttempt::new(self, request);
+            let result = match attempt.take(self, workspace, &mut notice) {
                 Err(StoreError::Locked { holder: Some(holder), reason }) => {
-                    self.take_over(workspace, *holder, reason, &info)
+                    self.take_over(workspace, *holder, reason, &attempt.info)
                 }
-                attempt => attempt,
+                result => result,
             };
-            let problem = match attempt {
-                Ok(held) => {
-                    let keeper = Arc::new(Keeper::new(self, workspace, held, taken));
-                    keeper.keep();
-                    return Ok(guard(Some(keeper)));
-                }
+            let problem = match result {
+                Ok(held) => return Ok(guard(Some(attempt.keeper(self, workspace, held)))),
                 Err(problem) if problem.is_held_lock() => problem,
                 Err(problem) => return Err(problem),
             };
@@ -111,6 +90,29 @@ impl RemoteBackend {
 }
 
 impl RemoteBackend {
+    /// Takes the lock of a workspace if nobody has it: neither waits for a holder nor takes over a lock whose deadline has passed.
+    /// Returns `None` if there is a lock.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(super) fn lock_if_free(
+        &self,
+        workspace: &str,
+        request: &LockRequest,
+        waiting: &dyn Waiting,
+        report: ReleaseReport,
+    ) -> Result<Option<LockGuard>, StoreError> {
+        let attempt = LockAttempt::new(self, request);
+        match attempt.take(self, workspace, &mut SlowNotice { waiting, is_given: false }) {
+            Ok(held) => {
+                let keeper = Some(attempt.keeper(self, workspace, held));
+                Ok(Some(LockGuard { backend: self.clone(), workspace: workspace.to_owned(), keeper, report }))
+            }
+            Err(problem) if problem.is_held_lock() => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+
     /// Takes the lock of a run whose deadline has passed. Of several runs that try so, one succeeds.
     fn take_over(
         &self,
@@ -128,6 +130,49 @@ impl RemoteBackend {
             Err(StoreError::LockLost { .. }) => Err(locked(stored.info)),
             taken => taken,
         }
+    }
+}
+
+/// One attempt to take a lock. Its time and its deadline begin with the attempt.
+struct LockAttempt {
+    info: LockInfo,
+    begun: SystemTime,
+}
+
+impl LockAttempt {
+    fn new(backend: &RemoteBackend, request: &LockRequest) -> Self {
+        let (mut info, begun) = (new_lock(request), backend.clock().now());
+        // A deadline promises renewals, which need a store that can replace a lock.
+        if backend.store().leases().is_some() {
+            info.deadline = keeper::deadline(begun);
+        }
+        Self { info, begun }
+    }
+
+    fn take(
+        &self,
+        backend: &RemoteBackend,
+        workspace: &str,
+        notice: &mut SlowNotice<'_>,
+    ) -> Result<HeldLock, StoreError> {
+        backend.block_on(async {
+            let attempt = backend.store().lock(workspace, &self.info);
+            tokio::pin!(attempt);
+            if !notice.is_given
+                && let Ok(result) = tokio::time::timeout(PATIENCE, &mut attempt).await
+            {
+                return result;
+            }
+            notice.give();
+            attempt.await
+        })
+    }
+
+    /// Begins to renew the lock that this attempt has taken.
+    fn keeper(&self, backend: &RemoteBackend, workspace: &str, held: HeldLock) -> Arc<Keeper> {
+        let keeper = Arc::new(Keeper::new(backend, workspace, held, self.begun));
+        keeper.keep();
+        keeper
     }
 }
 

@@ -13,7 +13,7 @@ use groma_state::{
 use super::backend::RemoteBackend;
 use super::guard::{LockGuard, ReleaseReport, Waiting};
 use super::object::{StoredObject, state_error};
-use super::reading::opening_pauses;
+use super::reading::{Listing, Reading, Sharing, opening_pauses};
 use super::shared::RemoteShared;
 use crate::error::StoreError;
 use crate::host::Environment;
@@ -60,9 +60,17 @@ pub struct OpenOptions<'a> {
 
 /// An open workspace: its state with its lock.
 pub struct RemoteHandle {
+    notes: Notes,
     // Dropped before the lock: nothing may be written after its release.
     state: RemoteState,
     lock: Option<LockGuard>,
+}
+
+/// Whether the metadata of the state says that runs do not share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Notes {
+    Kept,
+    None,
 }
 
 /// The result of opening a workspace.
@@ -89,7 +97,7 @@ impl RemoteBackend {
         let mut pauses = opening_pauses();
         loop {
             let problem = match self.recover(workspace, lock.as_ref(), &options) {
-                Ok((state, opened)) => return Ok(OpenedRemote { handle: RemoteHandle { state, lock }, opened }),
+                Ok((state, opened)) => return Ok(OpenedRemote { handle: self.handle(state, lock), opened }),
                 Err(problem) => problem,
             };
             // A run that was paused until its lock expired may still end, as long as nobody has written the state since. But
@@ -101,6 +109,57 @@ impl RemoteBackend {
         }
     }
 
+    /// Opens a workspace that runs do not share, with fewer requests than asking for the sharing document first: the state's own note
+    /// says so, or the listing of its journals. Returns `None` if runs may share the state, if it is locked, or if the store has no
+    /// notes; then nothing is locked.
+    ///
+    /// The lock comes first, because sharing begins only under the lock.
+    ///
+    /// # Errors
+    /// The store fails, or the stored state cannot be read.
+    pub fn open_unshared(
+        &self,
+        workspace: &str,
+        options: &OpenOptions<'_>,
+    ) -> Result<Option<OpenedRemote>, StateError> {
+        let Locking::On(request) = options.locking else { return Ok(None) };
+        // A shared state would be locked in vain, and other runs would wait for this one.
+        let marker = self.sharing_marker(options.journals, workspace);
+        if marker.exists() || self.noted_states().is_none() || !self.store().can_lock() {
+            return Ok(None);
+        }
+        let lock = self.lock_if_free(workspace, request, options.waiting, options.report.clone());
+        let Some(lock) = lock.map_err(|problem| state_error(&problem))? else { return Ok(None) };
+        let reading = match self.read_with_journals(workspace) {
+            Ok(reading) if reading.sharing == Sharing::Off || self.is_document_missing(workspace, &reading) => reading,
+            Ok(_) => {
+                // Without the marker, the next run only tries again.
+                let _ = marker.parent().map(std::fs::create_dir_all);
+                let _ = std::fs::write(marker, "");
+                return Ok(None);
+            }
+            // A run that was paused until its lock expired writes the state at this moment. The general way waits for its end.
+            Err(StoreError::Conflict { .. }) => return Ok(None),
+            Err(problem) => return Err(state_error(&problem)),
+        };
+        let (state, opened) = self.resume(workspace, Some(&lock), reading, options)?;
+        Ok(Some(OpenedRemote { handle: self.handle(state, Some(lock)), opened }))
+    }
+
+    fn handle(&self, state: RemoteState, lock: Option<LockGuard>) -> RemoteHandle {
+        let notes = if self.noted_states().is_some() { Notes::Kept } else { Notes::None };
+        RemoteHandle { notes, state, lock }
+    }
+
+    /// Whether an identity that may not list what accompanies a state finds no sharing document, or may not read that either: Terraform
+    /// and OpenTofu need no right to it, so that the state then counts as one that nobody has shared.
+    fn is_document_missing(&self, workspace: &str, reading: &Reading) -> bool {
+        let (Some(Listing::Denied(_)), Some(sharing)) = (&reading.listing, self.store().sharing()) else {
+            return false;
+        };
+        matches!(self.block_on(sharing.read_sharing(workspace)), Ok(None) | Err(StoreError::AccessDenied { .. }))
+    }
+
     /// Reads the state and its journals, and merges the journals.
     fn recover(
         &self,
@@ -110,12 +169,23 @@ impl RemoteBackend {
     ) -> Result<(RemoteState, Opened), StateError> {
         // A run that ignores the lock leaves the journals alone.
         let ignores_lock = lock.is_none_or(|lock| lock.held().is_none()) && self.store().can_lock();
-        let read = if ignores_lock {
-            self.read(workspace).map(|found| (found, None))
+        let reading = if ignores_lock {
+            self.read(workspace).map(|found| Reading { found, listing: None, sharing: Sharing::Possible })
         } else {
             self.read_with_journals(workspace)
         };
-        let (found, listing) = read.map_err(|problem| state_error(&problem))?;
+        self.resume(workspace, lock, reading.map_err(|problem| state_error(&problem))?, options)
+    }
+
+    /// Merges the journals of a state that was read.
+    fn resume(
+        &self,
+        workspace: &str,
+        lock: Option<&LockGuard>,
+        reading: Reading,
+        options: &OpenOptions<'_>,
+    ) -> Result<(RemoteState, Opened), StateError> {
+        let Reading { found, listing, sharing: _ } = reading;
         let held = lock.and_then(LockGuard::keeper).cloned();
         // A store without locks keeps nobody off, whatever was asked for.
         let access = if held.is_some() { Access::Exclusive } else { Access::Unlocked };
@@ -153,6 +223,11 @@ impl RemoteBackend {
     /// Returns the folder on this machine with the journals of shared runs.
     pub fn shared_runs(&self, journals: &Path, workspace: &str) -> PathBuf {
         self.journal_file(journals, workspace).with_file_name("shared-runs")
+    }
+
+    /// Returns the file on this machine which says that runs share a workspace, or have shared it. The sharing document itself decides.
+    pub(super) fn sharing_marker(&self, journals: &Path, workspace: &str) -> PathBuf {
+        self.journal_file(journals, workspace).with_file_name("shared")
     }
 
     /// Returns the file that the journal of a workspace belongs to. The location of the state is part of the name, so that
@@ -214,6 +289,18 @@ impl RemoteHandle {
         self.state.put(state)
     }
 
+    /// Writes the state, and removes its note that runs do not share it. A run that has read the note and lost its lock since cannot
+    /// write any more, because the version is another one.
+    ///
+    /// # Errors
+    /// As for [`RemoteHandle::save`].
+    pub fn prepare_sharing(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        match self.notes {
+            Notes::Kept => self.state.rewrite(state),
+            Notes::None => self.state.save(state),
+        }
+    }
+
     /// Writes what the journal has, where that was left for later.
     ///
     /// # Errors
@@ -255,7 +342,7 @@ impl RemoteHandle {
     /// # Errors
     /// The store fails.
     pub fn delete(self, backend: &RemoteBackend, workspace: &str) -> Result<(), StoreError> {
-        let Self { state, lock } = self;
+        let Self { notes: _, state, lock } = self;
         // Dropped first, so that nothing writes the state after its deletion.
         drop(state);
         backend.delete_workspace(workspace, lock.as_ref().and_then(LockGuard::held).as_ref())

@@ -19,51 +19,75 @@ pub(super) enum Listing {
     Denied(StoreError),
 }
 
+/// A state as it was read.
+pub(super) struct Reading {
+    /// The stored state.
+    pub found: Option<Snapshot>,
+    /// The listing of its journals; none if the store keeps no journals.
+    pub listing: Option<Listing>,
+    /// What the read has found out about sharing.
+    pub sharing: Sharing,
+}
+
+/// Whether runs share a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// They do not.
+    Off,
+    /// The sharing document decides.
+    Possible,
+}
+
 /// The pauses between attempts to open a state that another run writes at the same time.
 pub(super) fn opening_pauses() -> impl Iterator<Item = Duration> {
     [250, 500, 1000, 2000].into_iter().map(Duration::from_millis)
 }
 
 impl RemoteBackend {
+    /// Returns the states with notes; `None` if the store has none.
+    pub(super) fn noted_states(&self) -> Option<&dyn NotedStateStore> {
+        self.store().journals()?.noted_states()
+    }
+
     /// Reads a state, and lists its journals so that state and listing belong together. Stores without journals have no
     /// listing.
     ///
     /// # Errors
     /// The store fails, or another run writes the state at this moment ([`StoreError::Conflict`]).
-    pub(super) fn read_with_journals(
-        &self,
-        workspace: &str,
-    ) -> Result<(Option<Snapshot>, Option<Listing>), StoreError> {
-        let Some(journals) = self.store().journals() else { return Ok((self.read(workspace)?, None)) };
+    pub(super) fn read_with_journals(&self, workspace: &str) -> Result<Reading, StoreError> {
+        let sharing = Sharing::Possible;
+        let Some(journals) = self.store().journals() else {
+            return Ok(Reading { found: self.read(workspace)?, listing: None, sharing });
+        };
         if let Some(states) = journals.noted_states() {
-            return self.read_noted(states, journals, workspace);
+            return self.read_noted(states, workspace);
         }
         let listing = self.list_journals(journals, workspace)?;
-        Ok((self.read(workspace)?, Some(listing)))
+        Ok(Reading { found: self.read(workspace)?, listing: Some(listing), sharing })
     }
 
-    /// Reads a state with its note, and lists its journals unless the note says that there are none.
+    /// Reads a state with its note, and lists what accompanies it unless the note says that there is nothing.
     ///
-    /// A listing counts if the state has the same version before and after it: then nobody has merged and deleted a journal
-    /// in between.
-    fn read_noted(
-        &self,
-        states: &dyn NotedStateStore,
-        journals: &dyn JournalStore,
-        workspace: &str,
-    ) -> Result<(Option<Snapshot>, Option<Listing>), StoreError> {
-        let found = self.block_on(states.read_noted(workspace))?;
-        let is_closed = found.as_ref().is_some_and(|found| found.journals == JournalsAfter::Closed);
-        let snapshot = found.map(|found| found.snapshot);
+    /// A listing counts if the state still has the version that was read: then nobody has merged and deleted a journal in between.
+    fn read_noted(&self, states: &dyn NotedStateStore, workspace: &str) -> Result<Reading, StoreError> {
+        let noted = self.block_on(states.read_noted(workspace))?;
+        let is_closed = noted.as_ref().is_some_and(|noted| noted.journals == JournalsAfter::Closed);
+        let found = noted.map(|noted| noted.snapshot);
         if is_closed {
-            return Ok((snapshot, Some(Listing::Names(Vec::new()))));
+            return Ok(Reading { found, listing: Some(Listing::Names(Vec::new())), sharing: Sharing::Off });
         }
-        let listing = self.list_journals(journals, workspace)?;
-        let current = repeated(self.clock(), || self.block_on(states.version(workspace)))?;
-        if current.as_ref() != snapshot.as_ref().map(|snapshot| &snapshot.version) {
-            return Err(StoreError::Conflict { location: self.location(workspace), found: current });
+        let companions = match repeated(self.clock(), || self.block_on(states.companions(workspace))) {
+            Ok(companions) => companions,
+            Err(problem @ StoreError::AccessDenied { .. }) => {
+                return Ok(Reading { found, listing: Some(Listing::Denied(problem)), sharing: Sharing::Possible });
+            }
+            Err(problem) => return Err(problem),
+        };
+        if companions.version.as_ref() != found.as_ref().map(|found| &found.version) {
+            return Err(StoreError::Conflict { location: self.location(workspace), found: companions.version });
         }
-        Ok((snapshot, Some(listing)))
+        let sharing = if companions.has_sharing { Sharing::Possible } else { Sharing::Off };
+        Ok(Reading { found, listing: Some(Listing::Names(companions.segments)), sharing })
     }
 
     /// Lists the journals of a state.

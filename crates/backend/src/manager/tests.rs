@@ -1,5 +1,6 @@
 //! The manager over a store that fails on demand.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,8 @@ use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 use crate::registry;
 use crate::store::{
-    Expected, HeldLock, JournalStore, LeaseStore, NotedState, NotedStateStore, SegmentCreated, Snapshot, StateStore,
-    StoreFuture, Version, Write,
+    Companions, Expected, HeldLock, JournalStore, LeaseStore, NotedState, NotedStateStore, SegmentCreated, Snapshot,
+    StateStore, StoreFuture, Version, Write,
 };
 use crate::{Environment, Host};
 
@@ -43,6 +44,8 @@ struct Stored {
     writes_between: usize,
     /// Whether the journals cannot be listed.
     has_expired: bool,
+    /// Whether there is a sharing document.
+    has_sharing: bool,
 }
 
 fn no_response<T>() -> Result<T, StoreError> {
@@ -130,17 +133,6 @@ impl StateStore for Flaky {
 
 impl JournalStore for Flaky {
     fn segments<'a>(&'a self, _: &'a str) -> StoreFuture<'a, Vec<String>> {
-        let mut stored = self.0.lock().unwrap();
-        stored.requests.push("list");
-        if stored.has_expired {
-            let service = "flaky".to_owned();
-            let problem = StoreError::Unauthenticated { service, reason: String::new(), advice: String::new() };
-            return ready(Err(problem));
-        }
-        if stored.writes_between > 0 {
-            stored.writes_between -= 1;
-            stored.writes += 1;
-        }
         ready(Ok(Vec::new()))
     }
 
@@ -168,11 +160,20 @@ impl NotedStateStore for Flaky {
         Box::pin(async move { Ok(found.await?.map(|snapshot| NotedState { snapshot, journals: JournalsAfter::Open })) })
     }
 
-    fn version<'a>(&'a self, _: &'a str) -> StoreFuture<'a, Option<Version>> {
+    fn companions<'a>(&'a self, _: &'a str) -> StoreFuture<'a, Companions> {
         let mut stored = self.0.lock().unwrap();
-        stored.requests.push("version");
-        let version = Version(stored.writes.to_string());
-        ready(Ok(stored.bytes.as_ref().map(|_| version)))
+        stored.requests.push("list");
+        if stored.has_expired {
+            let service = "flaky".to_owned();
+            let problem = StoreError::Unauthenticated { service, reason: String::new(), advice: String::new() };
+            return ready(Err(problem));
+        }
+        if stored.writes_between > 0 {
+            stored.writes_between -= 1;
+            stored.writes += 1;
+        }
+        let version = stored.bytes.as_ref().map(|_| Version(stored.writes.to_string()));
+        ready(Ok(Companions { version, segments: Vec::new(), has_sharing: stored.has_sharing }))
     }
 }
 
@@ -214,6 +215,17 @@ struct Until(Instant);
 impl Waiting for Until {
     fn keep_waiting(&self) -> bool {
         Instant::now() < self.0
+    }
+
+    fn is_slow(&self, _: &str) {}
+}
+
+/// Does not wait.
+struct Never;
+
+impl Waiting for Never {
+    fn keep_waiting(&self) -> bool {
+        false
     }
 
     fn is_slow(&self, _: &str) {}
@@ -299,28 +311,30 @@ fn lock_outlives_renewals_whose_responses_never_arrive() {
     assert!(keeper.is_taken_over());
 }
 
+fn options<'a>(locking: &'a Locking, journals: &'a Path) -> OpenOptions<'a> {
+    let day = Duration::from_secs(86_400);
+    OpenOptions {
+        locking,
+        waiting: &Never,
+        report: Arc::new(|problem, _| panic!("{problem}")),
+        encryption: None,
+        backup: Backup::None,
+        damaged_journal: DamagedJournal::Refuse,
+        journals,
+        terraform_version: "1.15.5",
+        persist_intervals: PersistIntervals { with_journal: day, without_journal: day },
+    }
+}
+
 #[test]
 fn state_is_read_again_only_if_its_version_has_changed() {
-    const PASS: [&str; 3] = ["read", "list", "version"];
+    const PASS: [&str; 2] = ["read", "list"];
     let store = Arc::<Flaky>::default();
     let backend = backend(&store);
     let requests = || std::mem::take(&mut store.0.lock().unwrap().requests);
     let journals = tempfile::tempdir().unwrap();
-    let open = || {
-        let day = Duration::from_secs(86_400);
-        let options = OpenOptions {
-            locking: &Locking::On(request(Duration::ZERO)),
-            waiting: &Until(Instant::now()),
-            report: reports().0,
-            encryption: None,
-            backup: Backup::None,
-            damaged_journal: DamagedJournal::Refuse,
-            journals: journals.path(),
-            terraform_version: "1.15.5",
-            persist_intervals: PersistIntervals { with_journal: day, without_journal: day },
-        };
-        backend.open("default", options).map(drop)
-    };
+    let locking = Locking::On(request(Duration::ZERO));
+    let open = || backend.open("default", options(&locking, journals.path())).map(drop);
     open().unwrap();
     assert_eq!(requests(), PASS);
     store.0.lock().unwrap().bytes = Some(groma_state::file::write(&State::default()));
@@ -333,6 +347,30 @@ fn state_is_read_again_only_if_its_version_has_changed() {
     store.0.lock().unwrap().has_expired = true;
     assert_eq!(open().unwrap_err().kind, StateErrorKind::Denied);
     assert_eq!(requests(), ["read", "list"], "nothing is asked after a failure");
+}
+
+#[test]
+fn state_that_may_be_shared_or_is_locked_is_left_alone() {
+    let store = Arc::<Flaky>::default();
+    let backend = backend(&store);
+    let journals = tempfile::tempdir().unwrap();
+    let locking = Locking::On(request(Duration::ZERO));
+    let open = |locking: &Locking| backend.open_unshared("default", &options(locking, journals.path())).unwrap();
+    store.0.lock().unwrap().bytes = Some(groma_state::file::write(&State::default()));
+    let opened = open(&locking).expect("there is no sharing document");
+    assert!(opened.handle.held().is_some());
+    assert!(open(&locking).is_none(), "the state is locked");
+    assert_eq!(store.0.lock().unwrap().lock, opened.handle.held().map(|held| held.info), "and stays so");
+    drop(opened);
+    assert!(open(&Locking::Off).is_none());
+    store.0.lock().unwrap().writes_between = 1;
+    assert!(open(&locking).is_none(), "another run writes the state");
+    store.0.lock().unwrap().has_sharing = true;
+    assert!(open(&locking).is_none(), "the sharing document decides");
+    assert_eq!(store.0.lock().unwrap().lock, None, "the lock is released each time");
+    store.0.lock().unwrap().attempts = 0;
+    assert!(open(&locking).is_none());
+    assert_eq!(store.0.lock().unwrap().attempts, 0, "this machine knows that the state was shared");
 }
 
 #[test]

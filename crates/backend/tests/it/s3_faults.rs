@@ -1,6 +1,6 @@
 //! The backend `s3` with lost answers, services without conditional writes, missing permissions and wrong digests.
 
-use groma_backend::{Expected, SegmentCreated, StoreError};
+use groma_backend::{Companions, Expected, SegmentCreated, StoreError, Version};
 use groma_value::Value;
 use serde_json::json;
 
@@ -77,7 +77,7 @@ fn break_copies(proxy: &Proxy, faults: &'static [Fault]) {
 fn journal_begins_although_the_answer_to_the_change_of_the_note_is_lost() {
     const REFUSED: Fault = Fault::Answer(412, "<Error><Code>PreconditionFailed</Code><Message>no</Message></Error>");
     let Some(Faulty { proxy, store, .. }) = faulty("noted", &[("use_lockfile", Value::bool(true))]) else { return };
-    assert_eq!(store.segments("default").unwrap(), [""; 0]);
+    assert_eq!(store.companions("default").unwrap(), Companions::default());
     store.write_last("default", b"{\"n\":1}", Expected::Absent).unwrap();
     let version = store.read("default").unwrap().unwrap().version;
     break_copies(&proxy, &[Fault::LostAnswer, REFUSED]);
@@ -108,6 +108,72 @@ fn first_segments_are_deleted_before_the_others() {
     proxy.break_if(|_| None);
     store.delete_segments("default", &names).unwrap();
     assert_eq!(store.segments("default").unwrap(), [""; 0]);
+}
+
+/// Writes a state with a journal of one segment, which the state then contains; returns the ID of its lock.
+fn journal_to_retire(store: &Store) -> String {
+    let held = store.lock("default").unwrap();
+    store.companions("default").unwrap();
+    store.create_segment("default", "aa/00000001", b"part").unwrap();
+    store.write_last("default", b"{}", Expected::Absent).unwrap();
+    store.delete_segments("default", &["aa/00000001"]).unwrap();
+    held.id
+}
+
+#[test]
+fn journal_is_deleted_with_the_lock() {
+    const SEGMENT: &str = "a.tfstate.groma-journal/aa/00000001";
+    let cases = [
+        ("retired-answered", None),
+        ("retired-lost", Some(Fault::LostAnswer)),
+        ("retired-missing", Some(Fault::Answer(501, "<Error><Code>NotImplemented</Code></Error>"))),
+        (
+            "retired-refused",
+            Some(Fault::Answer(
+                200,
+                "<R><Error><Key>team/a.tfstate.tflock</Key><Code>PreconditionFailed</Code></Error></R>",
+            )),
+        ),
+    ];
+    for (bucket, fault) in cases {
+        let Some(Faulty { moto, proxy, store }) = faulty(bucket, &[("use_lockfile", Value::bool(true))]) else {
+            return;
+        };
+        let id = journal_to_retire(&store);
+        let segment = || moto.get(bucket, &format!("team/{SEGMENT}"));
+        assert!(segment().is_some(), "{bucket}: it is deleted later");
+        let mut fault = fault;
+        proxy.break_if(move |request| if request.method == "POST" { fault.take() } else { None });
+        if bucket == "retired-lost" {
+            assert!(matches!(store.unlock("default", &id), Err(StoreError::Network { .. })));
+            assert!(matches!(store.unlock("default", &id), Err(StoreError::NotLocked { .. })), "it was released");
+        } else {
+            store.unlock("default", &id).unwrap();
+        }
+        assert_eq!(moto.get(bucket, "team/a.tfstate.tflock"), None, "{bucket}");
+        // The forged answer says nothing about the segment, which then stays.
+        assert_eq!(segment().is_some(), bucket == "retired-refused", "{bucket}");
+    }
+}
+
+#[test]
+fn companions_are_found_among_many_other_objects() {
+    let Some(Faulty { moto, proxy, store }) = faulty("crowd", &[("use_lockfile", Value::bool(true))]) else { return };
+    store.create_segment("default", "aa/00000001", b"part").unwrap();
+    let Version(etag) = store.write("default", b"{}", Expected::Absent, None).unwrap();
+    moto.put("crowd", "team/a.tfstate.groma-sharing", b"{}");
+    let expected =
+        Companions { version: Some(Version(etag)), segments: vec!["aa/00000001".to_owned()], has_sharing: true };
+    assert_eq!(store.companions("default").unwrap(), expected);
+    // A listing that goes on says nothing about what is missing in it.
+    let mut is_first = true;
+    proxy.break_if(move |request| {
+        let is_page = std::mem::take(&mut is_first) && request.target.contains("list-type");
+        let page =
+            "<R><Contents><Key>team/a.tfstate</Key></Contents><NextContinuationToken>n</NextContinuationToken></R>";
+        is_page.then_some(Fault::Answer(200, page))
+    });
+    assert_eq!(store.companions("default").unwrap(), expected);
 }
 
 #[test]

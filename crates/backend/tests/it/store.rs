@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use groma_backend::{
-    Environment, Expected, HeldLock, Host, JournalsAfter, LockInfo, SegmentCreated, Snapshot, StateStore, StoreError,
-    Version, Write, new_lock, registry,
+    Companions, Environment, Expected, HeldLock, Host, JournalStore, JournalsAfter, LockInfo, SegmentCreated, Snapshot,
+    StateStore, StoreError, Version, Write, new_lock, registry,
 };
 use groma_state::LockRequest;
 use groma_value::Value;
@@ -71,6 +71,12 @@ impl Store {
         let mut names = self.block_on(self.0.journals().expect("the store keeps journals").segments(workspace))?;
         names.sort();
         Ok(names)
+    }
+
+    /// Lists what accompanies a state.
+    pub fn companions(&self, workspace: &str) -> Result<Companions, StoreError> {
+        let states = self.0.journals().and_then(JournalStore::noted_states);
+        self.block_on(states.expect("the store keeps notes").companions(workspace))
     }
 
     pub fn create_segment(&self, workspace: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {

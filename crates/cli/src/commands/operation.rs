@@ -169,6 +169,9 @@ pub(super) fn open_for_planning(
 ) -> Result<OpenState, Diagnostics> {
     let cancellation = context.interrupts()?.cancellation().clone();
     let location = location.with_damaged_journal(context.settings.damaged_journal());
+    if let Some(opened) = location.open_unshared(context, locking, &cancellation)? {
+        return Ok(ready_for_changes(context, opened));
+    }
     match SharedHandle::open(context, &location, locking, &cancellation, usage)? {
         Some(SharedOpened { handle, state, in_flight }) => {
             Ok(OpenState { store: StateHandle::Shared(Box::new(handle)), state, in_flight })
@@ -186,10 +189,14 @@ pub(super) fn open_for_changes(
     // An interrupt ends waiting for the lock, so that -lock-timeout cannot block the program.
     let cancellation = context.interrupts()?.cancellation().clone();
     let location = location.with_damaged_journal(context.settings.damaged_journal());
-    let (store, opened) = location.open(context, locking, Some(&cancellation))?;
+    let opened = location.open(context, locking, Some(&cancellation))?;
+    Ok(ready_for_changes(context, opened))
+}
+
+fn ready_for_changes(context: &mut Context, (store, opened): (StateHandle, Opened)) -> OpenState {
     context.show(&opened.warnings);
     let state = opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION));
-    Ok(OpenState { store, state, in_flight: opened.in_flight })
+    OpenState { store, state, in_flight: opened.in_flight }
 }
 
 /// Warns about operations of an interrupted run whose results are unknown.

@@ -312,8 +312,7 @@ impl RemoteState {
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Unchanged);
         }
-        // A serial must never repeat, since others compare it to detect changes.
-        state.serial = self.serial.checked_add(1).ok_or_else(|| StateError::serial_out_of_range(&self.location()))?;
+        self.raise_serial(state)?;
         self.write(state)?;
         Ok(Saved::Written(state.serial))
     }
@@ -334,8 +333,31 @@ impl RemoteState {
         Ok(Saved::Written(state.serial))
     }
 
+    /// Writes the state under the next serial, even if the store holds it already, without the note that its journals are closed.
+    ///
+    /// # Errors
+    /// As for [`RemoteState::save`].
+    pub fn rewrite(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        self.prepare(state);
+        self.end_persisting()?;
+        self.raise_serial(state)?;
+        self.shared.close_found()?;
+        self.write_noting(state, JournalsAfter::Open)?;
+        Ok(Saved::Written(state.serial))
+    }
+
+    /// Gives the state the serial after the stored one. A serial must never repeat, since others compare it to detect changes.
+    fn raise_serial(&self, state: &mut State) -> Result<(), StateError> {
+        state.serial = self.serial.checked_add(1).ok_or_else(|| StateError::serial_out_of_range(&self.location()))?;
+        Ok(())
+    }
+
     fn write(&mut self, state: &State) -> Result<(), StateError> {
         self.shared.close_found()?;
+        self.write_noting(state, self.journals_after())
+    }
+
+    fn write_noting(&mut self, state: &State, journals: JournalsAfter) -> Result<(), StateError> {
         // Before the first write only: later versions belong to the same run.
         self.back_up()?;
         self.stored.release();
@@ -348,7 +370,7 @@ impl RemoteState {
             journal.checkpoint(Content::of(&bytes))?;
             journal.sync()?;
         }
-        let written = self.object.write(state, &bytes, self.journals_after());
+        let written = self.object.write(state, &bytes, journals);
         if let Some(problem) = written.as_ref().err().filter(|problem| problem.kind == StateErrorKind::Changed) {
             self.shared.lose(problem);
         }

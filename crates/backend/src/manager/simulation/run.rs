@@ -125,20 +125,23 @@ impl Machine {
             attempt += 1;
             // No run lasts a day, so the state is written at its end only.
             let day = Duration::from_secs(86_400);
-            let opened = backend.open(
-                "default",
-                OpenOptions {
-                    locking: &Locking::On(request.clone()),
-                    waiting: &Never,
-                    report: Arc::new(|_, _| {}),
-                    encryption: None,
-                    backup: Backup::None,
-                    damaged_journal: DamagedJournal::Refuse,
-                    journals: self.disk.path(),
-                    terraform_version: "1.15.5",
-                    persist_intervals: PersistIntervals { with_journal: day, without_journal: day },
-                },
-            );
+            let locking = Locking::On(request.clone());
+            let options = || OpenOptions {
+                locking: &locking,
+                waiting: &Never,
+                report: Arc::new(|_, _| {}),
+                encryption: None,
+                backup: Backup::None,
+                damaged_journal: DamagedJournal::Refuse,
+                journals: self.disk.path(),
+                terraform_version: "1.15.5",
+                persist_intervals: PersistIntervals { with_journal: day, without_journal: day },
+            };
+            let opened = match backend.open_unshared("default", &options()) {
+                Ok(None) => backend.open("default", options()),
+                Ok(Some(opened)) => Ok(opened),
+                Err(problem) => Err(problem),
+            };
             match opened {
                 Err(problem) if attempt < ATTEMPTS && !self.is_dead() => {
                     let kinds = [StateErrorKind::Locked, StateErrorKind::Io, StateErrorKind::Changed];

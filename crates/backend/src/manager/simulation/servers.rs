@@ -22,8 +22,8 @@ use super::{Program, Sharing, setting};
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 use crate::store::{
-    HeldLock, JournalStore, LeaseStore, NotedState, NotedStateStore, Snapshot, StateStore, StoreFuture, Version,
-    WorkspaceSupport, Write,
+    Companions, HeldLock, JournalStore, LeaseStore, NotedState, NotedStateStore, Snapshot, StateStore, StoreFuture,
+    Version, WorkspaceSupport, Write,
 };
 use crate::{Environment, Host, registry};
 
@@ -54,7 +54,10 @@ impl FaultyStore {
         }
         let mut result = send().await;
         noted(&mut self.world.lock(), &result);
-        if fate == Fate::Repeated {
+        if fate == Fate::RepeatedLate {
+            self.world.delay_copy(self.actor);
+        }
+        if matches!(fate, Fate::Repeated | Fate::RepeatedLate) {
             result = send().await;
             noted(&mut self.world.lock(), &result);
         }
@@ -177,8 +180,8 @@ impl NotedStateStore for FaultyStore {
         Box::pin(self.request(move || self.kept().noted_states().unwrap().read_noted(workspace), nothing))
     }
 
-    fn version<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(self.request(move || self.kept().noted_states().unwrap().version(workspace), nothing))
+    fn companions<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Companions> {
+        Box::pin(self.request(move || self.kept().noted_states().unwrap().companions(workspace), nothing))
     }
 }
 

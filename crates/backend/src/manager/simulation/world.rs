@@ -20,7 +20,7 @@ pub(super) struct Faults {
     pub errors: u64,
     /// The request has its effect, and its answer is lost.
     pub dropped_responses: u64,
-    /// The request has its effect twice.
+    /// The request has its effect twice, half the time with requests of other runs in between.
     pub duplicates: u64,
     /// The run is paused for minutes, before or after the effect of a request.
     pub pauses: u64,
@@ -93,8 +93,19 @@ pub(super) enum Fate {
     Fails,
     /// The request is sent twice.
     Repeated,
+    /// The request is sent twice, and others act between the two.
+    RepeatedLate,
     /// The request is sent, and its response may still be dropped.
     Answered,
+}
+
+/// The second arrival of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SecondArrival {
+    None,
+    AtOnce,
+    /// After requests of other runs.
+    Late,
 }
 
 /// The effect of one request.
@@ -194,21 +205,28 @@ impl World {
         if self.is_dead(actor) {
             return Answer::Missing;
         }
-        let answer = {
+        let (mut answer, second, is_dropped) = {
             let mut inner = self.lock();
             let faults = inner.faults;
             if inner.random.once_in(faults.errors) {
-                Answer::Missing
+                (None, SecondArrival::None, false)
             } else {
-                let mut answer = effect(&mut inner);
-                if inner.random.once_in(faults.duplicates) {
-                    answer = effect(&mut inner);
-                }
-                if inner.random.once_in(faults.dropped_responses) { Answer::Missing } else { Answer::Given(answer) }
+                let answer = effect(&mut inner);
+                (Some(answer), inner.second_arrival(), inner.random.once_in(faults.dropped_responses))
             }
         };
+        if second == SecondArrival::Late {
+            // Others act before the copy arrives, and the run that has sent the request may be gone.
+            self.travel(actor);
+        }
+        if second != SecondArrival::None {
+            answer = Some(effect(&mut self.lock()));
+        }
         self.travel(actor);
-        if self.is_dead(actor) { Answer::Missing } else { answer }
+        match answer {
+            Some(answer) if !is_dropped && !self.is_dead(actor) => Answer::Given(answer),
+            _ => Answer::Missing,
+        }
     }
 
     /// Lets a request travel to a real server.
@@ -220,12 +238,18 @@ impl World {
         let mut inner = self.lock();
         let faults = inner.faults;
         if inner.random.once_in(faults.errors) {
-            Fate::Fails
-        } else if inner.random.once_in(faults.duplicates) {
-            Fate::Repeated
-        } else {
-            Fate::Answered
+            return Fate::Fails;
         }
+        match inner.second_arrival() {
+            SecondArrival::None => Fate::Answered,
+            SecondArrival::AtOnce => Fate::Repeated,
+            SecondArrival::Late => Fate::RepeatedLate,
+        }
+    }
+
+    /// Lets others act before the copy of a request arrives.
+    pub fn delay_copy(&self, actor: usize) {
+        self.travel(actor);
     }
 
     /// Lets an answer travel back: [`Fate::Answered`] if it arrives.
@@ -256,6 +280,15 @@ impl World {
 }
 
 impl Inner {
+    fn second_arrival(&mut self) -> SecondArrival {
+        let duplicates = self.faults.duplicates;
+        match (self.random.once_in(duplicates), self.random.below(2)) {
+            (false, _) => SecondArrival::None,
+            (true, 0) => SecondArrival::AtOnce,
+            (true, _) => SecondArrival::Late,
+        }
+    }
+
     /// Gives the turn to the actor whose time comes first, if nobody has it.
     fn choose(&mut self) {
         if self.actors.iter().any(|actor| actor.turn == Turn::Acting) {

@@ -1,8 +1,9 @@
-//! The note in the metadata of a state whether it has journals, so that a plan need not list them.
+//! The note in the metadata of a state whether it has journals or a sharing document, so that a plan need not look for them.
 //!
-//! The write that ends a run notes that no journal is left. A later run changes the note before it writes its first segment,
-//! so that a killed run leaves no note that denies its journal. Terraform and OpenTofu remove the note with each write, and
-//! then the journals are listed.
+//! The write that ends a run which holds the lock alone notes that no journal is left and that runs do not share the state. A later
+//! run changes the note before it writes its first segment, so that a killed run leaves no note that denies its journal. Whoever
+//! makes the state shared writes it without the note first. Terraform and OpenTofu remove the note with each write, and then the
+//! objects next to the state are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -39,7 +40,8 @@ struct JournalNote {
     version: String,
     /// Whether it says that no journal is open.
     is_closed: bool,
-    /// Whether the note, or a listing after the state was read, says that there are no journals of earlier runs.
+    /// Whether the note, or a listing after the state was read, says that there are neither journals of earlier runs nor a sharing
+    /// document.
     is_alone: bool,
     /// The runs whose journals are part of the state, and perhaps not deleted yet.
     merged: BTreeSet<String>,
@@ -114,11 +116,26 @@ impl JournalNotes {
         });
     }
 
+    /// Records whether a listing of everything next to the state has found nothing.
+    pub fn listed(&self, key: &str, is_alone: bool) {
+        self.with(key, |note| note.is_alone = is_alone);
+    }
+
+    /// Returns the version of the state that this process has read or written last.
+    pub fn version(&self, key: &str) -> String {
+        self.with(key, |note| note.version.clone())
+    }
+
+    /// Whether the state, as this process has written it last, contains all journals of its runs.
+    pub fn is_closed(&self, key: &str) -> bool {
+        self.with(key, |note| note.is_closed)
+    }
+
     /// Returns the segments of a listing that a run has to read: all but the first ones of journals that are part of the state.
     pub fn unmerged(&self, key: &str, folder: &str, names: Vec<String>) -> Vec<String> {
         self.with(key, |note| {
             let run = |name: &str| name.strip_prefix(folder)?.split('/').next().map(str::to_owned);
-            note.is_alone = names.is_empty();
+            note.is_alone &= names.is_empty();
             let is_merged =
                 |name: &String| name.ends_with(FIRST) && run(name).is_some_and(|run| note.merged.contains(&run));
             let (leftovers, unmerged) = names.into_iter().partition(is_merged);
@@ -202,6 +219,8 @@ mod tests {
         assert_eq!(notes.leftovers("a"), ["a.j/old/00000001"], "it is deleted with the rest of its journal");
         assert_eq!(notes.closing("a"), None, "the journal of another run was there");
         assert_eq!(notes.unmerged("a", "a.j/", Vec::new()), Vec::<String>::new());
+        assert_eq!(notes.closing("a"), None, "a listing of the journals says nothing about a sharing document");
+        notes.listed("a", true);
         assert_eq!(notes.closing("a").as_deref(), Some("closed old"));
         let is_closed = || notes.with("a", |note| note.is_closed);
         notes.written("a", "2", Some("closed old"));

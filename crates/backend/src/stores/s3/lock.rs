@@ -61,7 +61,7 @@ impl Locks {
         };
         if file.is_some() {
             // The first problem is the one to report; the file names this run, so force-unlock can remove it.
-            let _ = release_file(target, &info.id, file.as_deref()).await;
+            let _ = release_file(target, &info.id, file.as_deref(), &[]).await;
         }
         Err(problem)
     }
@@ -106,15 +106,21 @@ impl Locks {
     }
 
     /// Releases all configured locks. Each one is tried, so that the failure of one does not leave the other. `file` is the ETag of a
-    /// lock file of this process.
-    pub async fn release(&self, target: Target<'_>, id: &str, file: Option<&str>) -> Result<(), StoreError> {
+    /// lock file of this process, which the segments of `retired` journals are deleted with.
+    pub async fn release(
+        &self,
+        target: Target<'_>,
+        id: &str,
+        file: Option<&str>,
+        retired: &[String],
+    ) -> Result<(), StoreError> {
         let mut results = Vec::new();
         // The file goes last, as it was created first: the run that creates it next finds the item free.
         if let Some(table) = &self.table {
             results.push(release_item(table, target, id).await);
         }
         if self.file == LockFile::On {
-            results.push(release_file(target, id, file).await);
+            results.push(release_file(target, id, file, retired).await);
         }
         let is_released = results.iter().any(Result::is_ok);
         let mut problems = results.into_iter().filter_map(Result::err);
@@ -194,12 +200,18 @@ async fn release_item(table: &Table, target: Target<'_>, id: &str) -> Result<(),
     table.release(&target.path(), &target.objects.location(target.key), id).await
 }
 
-async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>) -> Result<(), StoreError> {
+async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>, retired: &[String]) -> Result<(), StoreError> {
     let file = target.file();
     // The file of this process need not be read: it is the one with this ETag, or it is another one.
-    if let Some(etag) = etag
-        && let Outcome::Done(_) = target.objects.delete(&file, Condition::Matches(etag)).await?
-    {
+    let deleted = match (etag, retired) {
+        (Some(etag), []) => target.objects.delete(&file, Condition::Matches(etag)).await?,
+        (Some(etag), retired) => target.objects.delete_with(retired, &file, etag).await?,
+        (None, retired) => {
+            target.objects.delete_all(retired).await?;
+            Outcome::Refused
+        }
+    };
+    if let Outcome::Done(_) = deleted {
         return Ok(());
     }
     let Some(found) = target.objects.get(&file).await? else {

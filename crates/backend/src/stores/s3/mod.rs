@@ -48,6 +48,8 @@ struct S3Store {
     checked_account: OnceCell<()>,
     /// The locks of this process, by the keys of their states.
     locked: Mutex<BTreeMap<String, OwnLock>>,
+    /// The segments of journals that are deleted together with the lock file, by the keys of their states.
+    retired: Mutex<BTreeMap<String, Vec<String>>>,
 }
 
 /// A lock of this process.
@@ -74,6 +76,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
         accounts: Accounts::new(settings)?,
         checked_account: OnceCell::new(),
         locked: Mutex::default(),
+        retired: Mutex::default(),
     }))
 }
 
@@ -129,7 +132,7 @@ impl S3Store {
         };
         let suffix = format!("/{}", self.objects.settings.key);
         if page.next.is_none() {
-            let keys = page.keys.iter().filter_map(|key| key.strip_prefix(&folder)?.strip_suffix(&suffix));
+            let keys = page.objects.iter().filter_map(|object| object.key.strip_prefix(&folder)?.strip_suffix(&suffix));
             return Ok(keys.filter(|name| !name.is_empty() && !name.contains('/')).map(str::to_owned).collect());
         }
         // The bucket has many objects of other configurations: to look for one object of each workspace is less.
@@ -207,6 +210,7 @@ impl S3Store {
         if let Some(table) = &self.locks.table {
             table.delete_digest(&Target { objects: &self.objects, key: &key }.path()).await?;
         }
+        self.objects.delete_all(&self.take_retired(&key)).await?;
         self.objects.delete(&key, Condition::None).await?;
         Ok(())
     }
@@ -236,7 +240,23 @@ impl S3Store {
         let key = self.key(workspace);
         // Forgotten before the request: if that fails, a repetition must read the file instead of trusting its ETag.
         let file = self.forget_lock(&key, id);
-        self.locks.release(Target { objects: &self.objects, key: &key }, id, file.as_deref()).await
+        let retired = self.take_retired(&key);
+        let released =
+            self.locks.release(Target { objects: &self.objects, key: &key }, id, file.as_deref(), &retired).await;
+        if released.is_err() {
+            self.retire(&key, retired);
+        }
+        released
+    }
+
+    /// Leaves segments to be deleted together with the lock file.
+    fn retire(&self, key: &str, segments: Vec<String>) {
+        let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
+        retired.entry(key.to_owned()).or_default().extend(segments);
+    }
+
+    fn take_retired(&self, key: &str) -> Vec<String> {
+        self.retired.lock().unwrap_or_else(PoisonError::into_inner).remove(key).unwrap_or_default()
     }
 
     /// Forgets a lock of this process, and returns the ETag of its file.
@@ -248,6 +268,11 @@ impl S3Store {
 
     fn has_locked(&self, key: &str) -> bool {
         self.locked.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+    }
+
+    /// Whether this process has created the lock file of a state.
+    fn has_lock_file(&self, key: &str) -> bool {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner).get(key).is_some_and(|own| own.file.is_some())
     }
 }
 

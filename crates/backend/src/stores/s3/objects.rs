@@ -58,10 +58,23 @@ pub(super) enum Outcome {
 
 /// One page of a listing.
 pub(super) struct Page {
-    pub keys: Vec<String>,
+    pub objects: Vec<Listed>,
     /// The common beginnings of keys up to the delimiter.
     pub prefixes: Vec<String>,
     pub next: Option<String>,
+}
+
+/// An object of a listing.
+pub(super) struct Listed {
+    pub key: String,
+    pub etag: String,
+}
+
+/// An object to delete: any version, or only the one with this ETag.
+#[derive(Clone, Copy)]
+struct Deletion<'a> {
+    key: &'a str,
+    etag: Option<&'a str>,
 }
 
 impl Objects {
@@ -192,24 +205,47 @@ impl Objects {
     }
 
     async fn delete_batch(&self, keys: &[String]) -> Result<(), StoreError> {
-        let body = batch(keys);
-        let request = self.request(Method::POST, "DeleteObjects", "").with_query("delete", "");
+        let deletions: Vec<_> = keys.iter().map(|key| Deletion { key, etag: None }).collect();
+        // Deleting each of the objects that stay says why they do.
+        self.delete_each(&self.send_batch(&deletions).await?).await
+    }
+
+    /// Deletes `last` if it has this ETag, and other objects with the same request. The outcome is that of `last`: the others may stay.
+    /// The caller repeats failures of the network, because after a lost answer `last` is no longer there.
+    pub async fn delete_with(&self, keys: &[String], last: &str, etag: &str) -> Result<Outcome, StoreError> {
+        let any = keys.iter().map(|key| Deletion { key, etag: None });
+        let deletions: Vec<_> = any.chain([Deletion { key: last, etag: Some(etag) }]).collect();
+        let (failed, others): (Vec<_>, Vec<_>) =
+            self.send_batch(&deletions).await?.into_iter().partition(|key| key == last);
+        let _ = self.delete_each(&others).await;
+        match failed.is_empty() {
+            true => Ok(Outcome::Done(String::new())),
+            false => self.delete(last, Condition::Matches(etag)).await,
+        }
+    }
+
+    /// Deletes up to 1,000 objects with one request. Returns the keys of those that stay: all of them, if a compatible service does not
+    /// have this request.
+    async fn send_batch(&self, deletions: &[Deletion<'_>]) -> Result<Vec<String>, StoreError> {
+        let body = batch(deletions);
+        let request = self.request(Method::POST, "DeleteObjects", "").with_query("delete", "").with_attempts(1);
         // S3 refuses this request without a checksum of its body.
         let request = request
             .with_header("content-type", "application/xml")
             .with_header("content-md5", STANDARD.encode(Md5::digest(&body)))
             .with_body(body.into_bytes());
-        let first = keys.first().map_or("", String::as_str);
         let response = match self.client.send(request).await {
             Ok(response) => response,
-            // Compatible services without this request have the other one.
-            Err(problem) if matches!(problem.status(), Some(400 | 405 | 501)) => return self.delete_each(keys).await,
-            Err(problem) => return Err(self.failed(first, "delete the objects", &problem)),
+            Err(problem) if matches!(problem.status(), Some(400 | 405 | 501)) => {
+                return Ok(deletions.iter().map(|deletion| deletion.key.to_owned()).collect());
+            }
+            Err(problem) => {
+                let first = deletions.first().map_or("", |deletion| deletion.key);
+                return Err(self.failed(first, "delete the objects", &problem));
+            }
         };
-        // The service reports the objects that it did not delete. Deleting each of them says why not.
         let document = String::from_utf8_lossy(&response.body).into_owned();
-        let failed = xml::elements(&document, "Error").into_iter().filter_map(|error| xml::text(error, "Key"));
-        self.delete_each(&failed.collect::<Vec<_>>()).await
+        Ok(xml::elements(&document, "Error").into_iter().filter_map(|error| xml::text(error, "Key")).collect())
     }
 
     async fn delete_each(&self, keys: &[String]) -> Result<(), StoreError> {
@@ -296,7 +332,7 @@ impl Objects {
         let document = String::from_utf8_lossy(&response.body);
         let prefixes = xml::elements(&document, "CommonPrefixes");
         Ok(Page {
-            keys: xml::elements(&document, "Key").into_iter().map(xml::unescaped).collect(),
+            objects: xml::elements(&document, "Contents").into_iter().filter_map(listed).collect(),
             prefixes: prefixes.into_iter().filter_map(|element| xml::text(element, "Prefix")).collect(),
             next: xml::text(&document, "NextContinuationToken"),
         })
@@ -357,12 +393,22 @@ impl Objects {
 }
 
 /// Returns the body of a request that deletes objects, and is answered only with those that stay.
-fn batch(keys: &[String]) -> String {
-    let objects: String = keys.iter().map(|key| format!("<Object><Key>{}</Key></Object>", xml::escaped(key))).collect();
+fn batch(deletions: &[Deletion<'_>]) -> String {
+    let condition = |etag: &str| format!("<ETag>{}</ETag>", xml::escaped(etag));
+    let objects = deletions.iter().map(|Deletion { key, etag }| {
+        let condition = etag.map(condition).unwrap_or_default();
+        format!("<Object><Key>{}</Key>{condition}</Object>", xml::escaped(key))
+    });
+    let objects: String = objects.collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
          {objects}<Quiet>true</Quiet></Delete>"
     )
+}
+
+/// Returns an element of a listing.
+fn listed(element: &str) -> Option<Listed> {
+    Some(Listed { key: xml::text(element, "Key")?, etag: xml::text(element, "ETag").unwrap_or_default() })
 }
 
 /// Returns the ETag of a copy.

@@ -5,8 +5,8 @@ use super::journal_note::split_first;
 use super::objects::{Condition, Outcome};
 use crate::error::StoreError;
 use crate::store::{
-    Expected, NotedState, NotedStateStore, SegmentCreated, SharingStore, Snapshot, StoreFuture, Version, Write,
-    sharing_object,
+    Companions, Expected, NotedState, NotedStateStore, SegmentCreated, SharingStore, Snapshot, StoreFuture, Version,
+    Write, sharing_object,
 };
 use crate::stores::object_store::{FOLDER, ObjectStore};
 
@@ -37,7 +37,7 @@ impl ObjectStore for S3Store {
         let (mut names, mut next) = (Vec::new(), None);
         loop {
             let page = self.objects.list(prefix, None, next.as_deref()).await?;
-            names.extend(page.keys);
+            names.extend(page.objects.into_iter().map(|object| object.key));
             next = page.next;
             if next.is_none() {
                 return Ok(self.notes.unmerged(state_key(prefix), prefix, names));
@@ -52,9 +52,20 @@ impl ObjectStore for S3Store {
     async fn delete_objects(&self, names: &[String]) -> Result<(), StoreError> {
         let key = names.first().map(|name| state_key(name)).unwrap_or_default();
         let (first, later) = split_first(&[self.notes.leftovers(key), names.to_vec()].concat());
-        self.objects.delete_all(&first).await?;
+        let last = if later.is_empty() {
+            first
+        } else {
+            self.objects.delete_all(&first).await?;
+            later
+        };
         self.notes.forget_leftovers(key);
-        self.objects.delete_all(&later).await
+        // The state says that it contains these journals, so one request deletes them and the lock at the end. A run that is killed
+        // before leaves objects that the next one skips and deletes.
+        if self.notes.is_closed(key) && self.has_lock_file(key) {
+            self.retire(key, last);
+            return Ok(());
+        }
+        self.objects.delete_all(&last).await
     }
 }
 
@@ -63,13 +74,45 @@ fn state_key(object: &str) -> &str {
     object.rsplit_once(FOLDER).map_or(object, |(key, _)| key)
 }
 
+impl S3Store {
+    /// Lists everything whose name begins with that of the state. In a bucket where many other objects do, each kind is asked for by
+    /// itself.
+    async fn list_companions(&self, workspace: &str) -> Result<Companions, StoreError> {
+        let key = self.key(workspace);
+        let (folder, document) = (format!("{key}{FOLDER}"), sharing_object(&key));
+        let page = self.objects.list(&key, None, None).await?;
+        let (segments, state, has_sharing) = if page.next.is_none() {
+            let etag = |name: &str| page.objects.iter().find(|object| object.key == name).map(|object| &*object.etag);
+            let segments = page.objects.iter().map(|object| &object.key).filter(|name| name.starts_with(&folder));
+            let segments = self.notes.unmerged(&key, &folder, segments.cloned().collect());
+            let has_sharing = etag(&document).is_some();
+            (segments, etag(&key).map(str::to_owned), has_sharing)
+        } else {
+            let segments = self.list_objects(&folder).await?;
+            let has_sharing = self.objects.etag(&document).await?.is_some();
+            (segments, self.objects.etag(&key).await?, has_sharing)
+        };
+        let read = self.notes.version(&key);
+        let version = match state {
+            // Services may write the same ETag in another way.
+            Some(etag) if etag.trim_matches('"') == read.trim_matches('"') => Some(read),
+            None if read.is_empty() => None,
+            _ => self.objects.etag(&key).await?,
+        };
+        let has_journals = !segments.is_empty() || !self.notes.leftovers(&key).is_empty();
+        self.notes.listed(&key, !has_journals && !has_sharing);
+        let segments = segments.iter().filter_map(|name| name.strip_prefix(&folder)).map(str::to_owned).collect();
+        Ok(Companions { version: version.map(Version), segments, has_sharing })
+    }
+}
+
 impl NotedStateStore for S3Store {
     fn read_noted<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<NotedState>> {
         Box::pin(self.fetch(workspace))
     }
 
-    fn version<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(async move { Ok(self.objects.etag(&self.key(workspace)).await?.map(Version)) })
+    fn companions<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Companions> {
+        Box::pin(self.list_companions(workspace))
     }
 }
 

@@ -40,25 +40,46 @@ impl StateLocation {
         };
         opened.map_err(|problem| problem.diagnostic().into())
     }
+
+    /// Opens the state as [`StateLocation::open`] does, if its store finds at once that runs do not share it; `None` if the sharing
+    /// document has to be asked.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn open_unshared(
+        &self,
+        context: &Context,
+        locking: &Locking,
+        cancellation: &Cancellation,
+    ) -> Result<Option<(StateHandle, Opened)>, Diagnostics> {
+        let Self::Remote(remote) = self else { return Ok(None) };
+        let waiting = LockWait { context, cancellation: Some(cancellation) };
+        let opened = remote.backend.open_unshared(&remote.workspace, &remote.options(locking, &waiting));
+        let opened = opened.map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        Ok(opened.map(|OpenedRemote { handle, opened }| (StateHandle::Remote(Box::new(handle)), opened)))
+    }
 }
 
 impl RemoteLocation {
     fn open(self, locking: &Locking, waiting: &LockWait<'_>) -> Result<(StateHandle, Opened), StateError> {
-        let options = OpenOptions {
+        let OpenedRemote { handle, opened } = self.backend.open(&self.workspace, self.options(locking, waiting))?;
+        Ok((StateHandle::Remote(Box::new(handle)), opened))
+    }
+
+    fn options<'a>(&'a self, locking: &'a Locking, waiting: &'a LockWait<'_>) -> OpenOptions<'a> {
+        OpenOptions {
             locking,
             waiting,
             // The lock may be released by Drop, after the command has printed; the context prints that failure at the
             // end.
             report: waiting.context.release_report(),
-            encryption: self.encryption,
-            backup: self.backup,
+            encryption: self.encryption.clone(),
+            backup: self.backup.clone(),
             damaged_journal: self.damaged_journal,
             journals: &self.journals,
             terraform_version: TERRAFORM_VERSION,
             persist_intervals: self.persist_intervals,
-        };
-        let OpenedRemote { handle, opened } = self.backend.open(&self.workspace, options)?;
-        Ok((StateHandle::Remote(Box::new(handle)), opened))
+        }
     }
 }
 
@@ -152,6 +173,14 @@ impl StateHandle {
             Self::Local(store) => store.save(state),
             Self::Remote(handle) => handle.save(state),
             Self::Shared(handle) => handle.save(state),
+        }
+    }
+
+    /// Writes the state before runs begin to share it.
+    pub fn prepare_sharing(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        match self {
+            Self::Remote(handle) => handle.prepare_sharing(state),
+            Self::Local(_) | Self::Shared(_) => self.save(state),
         }
     }
 

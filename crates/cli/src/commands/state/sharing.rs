@@ -44,7 +44,7 @@ fn enable(context: &mut Context, arguments: &StateSharingChange) -> Outcome {
     // No run may be at work that does not know of the sharing yet.
     let (mut store, mut state) = open_state(context, location, &locking(&arguments.access.locking, "state-sharing"))?;
     // Shared runs merge into a state, so there must be one.
-    let saved = store.save(&mut state).map_err(failed)?;
+    let saved = store.prepare_sharing(&mut state).map_err(failed)?;
     let change = enable_sharing(&*object).map_err(failed)?;
     // The lock is released before the message invites other runs.
     drop(store);

@@ -179,7 +179,7 @@ fn chain(backend: &str, cloud: &std::path::Path, length: usize) -> String {
 }
 
 #[test]
-fn plan_sends_four_requests_and_apply_one_a_second_and_seven() {
+fn plan_sends_three_requests_and_apply_one_a_second_and_five() {
     let Some(moto) = Moto::start() else { return };
     let cloud = tempfile::tempdir().unwrap();
     let configuration =
@@ -193,26 +193,26 @@ fn plan_sends_four_requests_and_apply_one_a_second_and_seven() {
             if round == "create" { &["apply", "-auto-approve"] } else { &["apply", "-auto-approve", &value] };
         let sent = moto.requests_of(|| drop(project.ok(arguments)));
         let seconds = begin.elapsed().as_secs_f64().max(2.0);
-        assert!(sent.len() as f64 <= seconds + 7.0, "{round}: {} requests in {seconds} s: {sent:#?}", sent.len());
+        assert!(sent.len() as f64 <= seconds + 5.0, "{round}: {} requests in {seconds} s: {sent:#?}", sent.len());
         assert!(sent.iter().any(|request| request.contains(".groma-journal/")), "{sent:#?}");
         let planned = moto.requests_of(|| assert!(project.has_no_changes()));
         let state = "/states/count.tfstate";
-        let expected = [
-            format!("GET {state}.groma-sharing"),
-            format!("PUT {state}.tflock"),
-            format!("GET {state}"),
-            format!("DELETE {state}.tflock"),
-        ];
+        let expected = [format!("PUT {state}.tflock"), format!("GET {state}"), format!("DELETE {state}.tflock")];
         assert_eq!(planned, expected);
     }
-    // Another program says nothing about journals: they are listed, and the version of the state is compared after that.
+    // Another program says nothing about journals and sharing: one listing has both, and the version of the state.
     let state = moto.get("count.tfstate").unwrap();
     moto.put("count.tfstate", &state);
     let listed = moto.requests_of(|| assert!(project.has_no_changes()));
-    assert_eq!(listed.len(), 6);
-    assert_eq!(listed.iter().filter(|request| *request == "GET /states/count.tfstate").count(), 1, "{listed:#?}");
-    assert!(listed.contains(&"HEAD /states/count.tfstate".to_owned()), "{listed:#?}");
+    let expected = [
+        "PUT /states/count.tfstate.tflock",
+        "GET /states/count.tfstate",
+        "GET /states/",
+        "DELETE /states/count.tfstate.tflock",
+    ];
+    assert_eq!(listed, expected);
     project.ok(&["destroy", "-auto-approve"]);
+    assert_eq!(moto.segments("count.tfstate"), Vec::<String>::new(), "the journal is deleted with the lock");
 }
 
 #[test]

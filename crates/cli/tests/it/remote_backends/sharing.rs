@@ -284,6 +284,33 @@ fn s3_states_are_shared() {
 }
 
 #[test]
+fn machines_that_know_the_state_unshared_notice_that_sharing_begins() {
+    let Some(moto) = Moto::start() else { return };
+    let backend = moto.backend("begins.tfstate", "use_lockfile = true");
+    let (one, other) = (Project::new(&configuration(&backend)), Project::new(&configuration(&backend)));
+    let is_asked = |requests: &[String]| requests.iter().any(|request| request.ends_with(".groma-sharing"));
+    for project in [&one, &other] {
+        project.ok(&["init"]);
+        project.ok(&["apply", "-auto-approve"]);
+        let planned = moto.requests_of(|| assert!(project.has_no_changes()));
+        assert!(!is_asked(&planned), "the note says that runs do not share the state: {planned:#?}");
+    }
+    one.ok(&["state", "sharing", "enable"]);
+    let planned = moto.requests_of(|| assert!(other.has_no_changes()));
+    assert!(is_asked(&planned), "{planned:#?}");
+    assert!(moto.get("begins.tfstate.tflock").is_none(), "the lock that it tried is released");
+    let object = "terraform_data.a";
+    other.ok(&["apply", "-auto-approve", "-replace=terraform_data.a"]);
+    let shown = one.ok(&["state", "sharing", "show"]);
+    assert!(shown.contains(object), "the run was a shared one: {shown}");
+    let planned = moto.requests_of(|| assert!(other.has_no_changes()));
+    assert!(!planned.iter().any(|request| request.contains(".tflock")), "no lock is tried any more: {planned:#?}");
+    one.ok(&["state", "sharing", "disable"]);
+    other.ok(&["apply", "-auto-approve", "-replace=terraform_data.b"]);
+    assert!(one.ok(&["state", "sharing", "show"]).contains("is not shared"));
+}
+
+#[test]
 fn gcs_states_are_shared() {
     let Some(served) = blob_servers::gcs() else { return };
     states_on_are_shared(&served);

@@ -13,6 +13,9 @@ use crate::error::{StateError, StateErrorKind};
 use crate::store::lease::{LEASE, RENEWAL};
 use crate::store::lock::{LockInfo, LockRequest, rfc3339};
 
+/// The longest time that a run needs to find out whether a state is shared.
+const FINDING_OUT: Duration = Duration::from_secs(5);
+
 /// Returns a new identifier of a run or a process.
 pub(super) fn new_identifier(object: &dyn SharedObject) -> String {
     format!("{:016x}", object.random())
@@ -113,7 +116,9 @@ impl Membership {
     /// # Errors
     /// The lock is still held in the end, the run is lost, or the store fails.
     pub fn hold_lock(&self, wait: &SharedWait<'_>) -> Result<(), StateError> {
-        self.waiting(wait, || {
+        // A run that does not know yet that the state is shared holds the lock until it has found out.
+        let wait = SharedWait { timeout: wait.timeout.max(FINDING_OUT), ..*wait };
+        self.waiting(&wait, || {
             self.renewed_after(RENEWAL, Self::renew_claims)?;
             self.object.hold_lock(&self.lock_info())
         })
