@@ -37,9 +37,17 @@ pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
         None => build(&cargo, workspace)?,
     };
     let peer = peer();
-    if options.extent == Extent::Cloud {
-        cloud::lines(&groma)?.iter().for_each(|line| println!("{line}"));
-        return Ok(());
+    match options.extent {
+        Extent::Cloud => {
+            cloud::lines(&groma)?.iter().for_each(|line| println!("{line}"));
+            return Ok(());
+        }
+        Extent::States => {
+            remote_state::lines(&groma, options.runs)?.iter().for_each(|line| println!("{line}"));
+            shared::lines(&groma)?.iter().for_each(|line| println!("{line}"));
+            return Ok(());
+        }
+        Extent::Quick | Extent::Usual | Extent::Deep => {}
     }
     println!("{}", commands::start(&groma)?);
     for line in commands::quick_start(&groma, workspace, options.runs)? {
@@ -89,7 +97,7 @@ fn describe(options: &Options, peer: Option<&Path>) -> String {
     };
     let left_out = match options.extent {
         Extent::Deep => "",
-        Extent::Quick | Extent::Usual | Extent::Cloud => {
+        Extent::Quick | Extent::Usual | Extent::States | Extent::Cloud => {
             " `blocks` above 10,000 and `chain` above 1,000 are not applied: state files list all dependencies, including \
              indirect ones, which takes gigabytes (--deep)."
         }

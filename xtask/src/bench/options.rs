@@ -13,6 +13,7 @@ options of bench:
   --runs=N            runs of each measurement, of which the minimum counts (3)
   --program=PATH      measure this executable instead of building one
   --quick             sizes 100 and 1000, one run, no libraries
+  --states            only remote and shared states
   --cloud             only the Cloud Control provider: its schemas, and runs against the emulator (four minutes)
   --deep              also apply configurations whose dependency lists make state files of gigabytes";
 
@@ -42,6 +43,8 @@ pub enum Extent {
     Usual,
     /// Also those that take gigabytes.
     Deep,
+    /// Only those of remote and shared states.
+    States,
     /// Only those of the Cloud Control provider.
     Cloud,
 }
@@ -80,6 +83,7 @@ impl Options {
                 "--program" if !value.is_empty() => options.program = Some(PathBuf::from(value)),
                 "--quick" => {}
                 "--deep" => options.extent = Extent::Deep,
+                "--states" => options.extent = Extent::States,
                 "--cloud" => options.extent = Extent::Cloud,
                 _ => return Err(format!("unexpected argument {argument:?}\n{HELP}")),
             }
