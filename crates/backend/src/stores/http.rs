@@ -12,7 +12,9 @@ use md5::{Digest, Md5};
 use reqwest::header::{CONTENT_TYPE, IF_MATCH};
 use reqwest::{Client, Method, RequestBuilder, StatusCode, Url};
 
-use super::requests::{self, Response, RetryPolicy, TlsArguments, TlsSettings, Verification, shown};
+use super::requests::{
+    self, DigestedBody, ReceivedBody, Response, RetryPolicy, TlsArguments, TlsSettings, Verification, shown,
+};
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
@@ -153,6 +155,16 @@ impl HttpStore {
         body: Option<Bytes>,
         condition: Option<&Expected>,
     ) -> Result<Response, StoreError> {
+        self.receive(method, url, body, condition).await
+    }
+
+    async fn receive<B: ReceivedBody>(
+        &self,
+        method: &Method,
+        url: &Url,
+        body: Option<Bytes>,
+        condition: Option<&Expected>,
+    ) -> Result<Response<B>, StoreError> {
         let build = |mut request: RequestBuilder| {
             for (name, value) in &self.headers {
                 request = request.header(name, value);
@@ -176,7 +188,7 @@ impl HttpStore {
                 None => request,
             }
         };
-        requests::send(&self.client, method, url, self.retries, build).await
+        requests::receive(&self.client, method, url, self.retries, build).await
     }
 
     async fn fetch(&self) -> Result<Option<Snapshot>, StoreError> {
@@ -197,11 +209,10 @@ impl HttpStore {
         if is_tagged || *expected == Expected::Any {
             return Ok(());
         }
-        // An empty body is no state for Terraform and OpenTofu.
-        let found = self.fetch().await?.filter(|found| !found.bytes.is_empty());
+        let found = self.stored_versions().await?;
         let is_expected = match (expected, &found) {
             (Expected::Absent, found) => found.is_none(),
-            (Expected::Version(version), Some(found)) => *version == found.version || *version == digest(&found.bytes),
+            (Expected::Version(version), Some(found)) => *version == found.version || *version == found.digest,
             (Expected::Version(version), None) => *version == digest(&[]),
             (Expected::Any, _) => true,
         };
@@ -209,6 +220,26 @@ impl HttpStore {
             return Ok(());
         }
         Err(StoreError::Conflict { location: shown(&self.address), found: found.map(|found| found.version) })
+    }
+
+    /// Reads the state without keeping it, as it may be large; `None` without a state.
+    async fn stored_versions(&self) -> Result<Option<StoredVersions>, StoreError> {
+        let response: Response<DigestedBody> = self.receive(&Method::GET, &self.address, None, None).await?;
+        let tag = tag(&response);
+        let DigestedBody { digest, beginning } = response.body;
+        match response.status {
+            // An empty body is no state for Terraform and OpenTofu.
+            StatusCode::OK if beginning.is_empty() => Ok(None),
+            StatusCode::OK => {
+                let digest = digest_version(digest);
+                Ok(Some(StoredVersions { version: tag.unwrap_or_else(|| digest.clone()), digest }))
+            }
+            StatusCode::NO_CONTENT | StatusCode::NOT_FOUND => Ok(None),
+            status => {
+                let response = Response { status, headers: response.headers, body: beginning };
+                Err(failure(&response, &self.address, "read the state"))
+            }
+        }
     }
 
     async fn put(&self, write: Write<'_>) -> Result<Version, StoreError> {
@@ -301,14 +332,28 @@ const TAG: &str = "etag:";
 
 /// Returns the version of a response: its strong ETag, or the digest of the content. Weak ones never match in conditions.
 fn version(response: &Response, content: &[u8]) -> Version {
-    match response.header("ETag").filter(|tag| tag.starts_with('"')) {
-        Some(tag) => Version(format!("{TAG}{tag}")),
-        None => digest(content),
-    }
+    tag(response).unwrap_or_else(|| digest(content))
+}
+
+/// Returns the strong ETag of a response.
+fn tag<B>(response: &Response<B>) -> Option<Version> {
+    let tag = response.header("ETag").filter(|tag| tag.starts_with('"'))?;
+    Some(Version(format!("{TAG}{tag}")))
 }
 
 fn digest(content: &[u8]) -> Version {
-    Version(format!("md5:{}", STANDARD.encode(Md5::digest(content))))
+    digest_version(Md5::new_with_prefix(content))
+}
+
+fn digest_version(digest: Md5) -> Version {
+    Version(format!("md5:{}", STANDARD.encode(digest.finalize())))
+}
+
+/// The names of a stored state's version.
+struct StoredVersions {
+    version: Version,
+    /// The version by its content.
+    digest: Version,
 }
 
 fn failure(response: &Response, url: &Url, action: &str) -> StoreError {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use md5::{Digest, Md5};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Certificate, Client, ClientBuilder, Identity, Method, RequestBuilder, StatusCode, Url};
 
@@ -43,20 +44,59 @@ pub(super) struct RetryPolicy {
     pub longest: Duration,
 }
 
-/// A response with its whole body.
+/// A response with its whole body, or with what is kept of it.
 #[derive(Debug)]
-pub(super) struct Response {
+pub(super) struct Response<B = Vec<u8>> {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    pub body: Vec<u8>,
+    pub body: B,
 }
 
-impl Response {
+/// What is kept of the body of a response, which arrives in pieces.
+pub(super) trait ReceivedBody: Default {
+    /// Prepares for a body of this length, which the server may have announced wrongly.
+    fn announce(&mut self, length: usize);
+
+    fn receive(&mut self, bytes: &[u8]);
+}
+
+impl ReceivedBody for Vec<u8> {
+    fn announce(&mut self, length: usize) {
+        // A large body is not copied while it grows. If the announced length is absurd, it grows all the same.
+        let _ = self.try_reserve_exact(length);
+    }
+
+    fn receive(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// The MD5 digest of a body, and its beginning for messages.
+#[derive(Default)]
+pub(super) struct DigestedBody {
+    pub digest: Md5,
+    pub beginning: Vec<u8>,
+}
+
+impl ReceivedBody for DigestedBody {
+    fn announce(&mut self, _: usize) {}
+
+    fn receive(&mut self, bytes: &[u8]) {
+        const KEPT: usize = 4096;
+        self.digest.update(bytes);
+        let missing = KEPT.saturating_sub(self.beginning.len());
+        self.beginning.extend(bytes.iter().take(missing));
+    }
+}
+
+impl<B> Response<B> {
     /// Returns the value of a header as text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
+}
 
+impl Response {
     /// Returns the beginning of the body for messages: servers put the reason there.
     pub fn reason(&self) -> String {
         const LENGTH: usize = 200;
@@ -132,6 +172,20 @@ pub(super) async fn send(
     retries: RetryPolicy,
     build: impl Fn(RequestBuilder) -> RequestBuilder,
 ) -> Result<Response, StoreError> {
+    receive(client, method, url, retries, build).await
+}
+
+/// Sends a request as [`send`] does, and keeps a part of the body.
+///
+/// # Errors
+/// As for [`send`].
+pub(super) async fn receive<B: ReceivedBody>(
+    client: &Client,
+    method: &Method,
+    url: &Url,
+    retries: RetryPolicy,
+    build: impl Fn(RequestBuilder) -> RequestBuilder,
+) -> Result<Response<B>, StoreError> {
     let mut attempt = 0;
     loop {
         let failed = |failure: Failure| StoreError::Network { service: shown(url), reason: failure.reason };
@@ -156,22 +210,20 @@ struct Failure {
     is_permanent: bool,
 }
 
-async fn once(
+async fn once<B: ReceivedBody>(
     client: &Client,
     method: &Method,
     url: &Url,
     build: &impl Fn(RequestBuilder) -> RequestBuilder,
-) -> Result<Response, Failure> {
+) -> Result<Response<B>, Failure> {
     let failed =
         |problem: reqwest::Error| Failure { is_permanent: is_permanent(&problem), reason: innermost(&problem) };
     let mut response = build(client.request(method.clone(), url.clone())).send().await.map_err(failed)?;
     let (status, headers) = (response.status(), response.headers().clone());
-    let mut body = Vec::new();
-    // A large body is not copied while it grows. If the announced length is absurd, it grows all the same.
-    let announced = usize::try_from(response.content_length().unwrap_or_default()).unwrap_or_default();
-    let _ = body.try_reserve_exact(announced);
+    let mut body = B::default();
+    body.announce(usize::try_from(response.content_length().unwrap_or_default()).unwrap_or_default());
     while let Some(bytes) = response.chunk().await.map_err(failed)? {
-        body.extend_from_slice(&bytes);
+        body.receive(&bytes);
     }
     Ok(Response { status, headers, body })
 }
@@ -181,7 +233,7 @@ fn may_pass(status: StatusCode) -> bool {
 }
 
 /// Returns the pause that a busy server asks for: in seconds, as Terraform and OpenTofu read it.
-fn retry_after(response: &Response) -> Option<Duration> {
+fn retry_after<B>(response: &Response<B>) -> Option<Duration> {
     if !matches!(response.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
         return None;
     }

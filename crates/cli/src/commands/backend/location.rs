@@ -15,9 +15,10 @@ use groma_state::{
 
 use super::super::outcome::fail;
 
-/// The intervals at which a shared run writes a local state: its journal is next to it in any case.
+/// The intervals at which a shared run writes a local state. Its journal is as safe as the state itself, and each write merges the
+/// whole state.
 const LOCAL_INTERVALS: PersistIntervals =
-    PersistIntervals { with_journal: Duration::from_secs(3), without_journal: Duration::from_secs(3) };
+    PersistIntervals { with_journal: Duration::from_secs(20), without_journal: Duration::from_secs(20) };
 
 /// The location of a state.
 #[derive(Clone)]
