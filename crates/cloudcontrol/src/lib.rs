@@ -9,4 +9,4 @@ mod provider;
 pub mod schema;
 
 pub use groma_provider::Name;
-pub use provider::{AwsCloudControl, EMULATOR_FILE, Patches, PlannedPatch, PlannedUpdate, duration};
+pub use provider::{AwsCloudControl, EMULATOR_FILE, Patches, PlannedPatch, PlannedUpdate};

@@ -34,7 +34,7 @@ pub fn lines(groma: &Path) -> Result<Vec<String>, String> {
     let created = measure(groma, &["apply", "-auto-approve"], folder)?;
     drop(server);
 
-    let server = Emulator::start(groma, folder, &[&format!("-latency={LATENCY}s")])?;
+    let server = Emulator::start(groma, folder, &[&format!("-latency={}ms", LATENCY * 1e3)])?;
     configure(folder, &server.address, OBJECTS)?;
     let planned = measure(groma, &["plan"], folder)?;
     Ok(vec![schemas_line(schemas), creations_line(created), plan_line(planned)])

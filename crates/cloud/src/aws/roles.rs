@@ -11,30 +11,18 @@ use aws_sdk_sts::types::{AssumedRoleUser, Credentials as Issued, PolicyDescripto
 use groma_diagnostics::io_reason;
 
 use super::settings::AssumeRole;
+use crate::duration::parse_duration;
 use crate::secret::Secret;
 
 /// The limits of STS for the duration of a session.
-const DURATIONS: std::ops::RangeInclusive<u64> = 15 * 60..=12 * 60 * 60;
+const DURATIONS: std::ops::RangeInclusive<Duration> = Duration::from_secs(15 * 60)..=Duration::from_secs(12 * 60 * 60);
 
 impl AssumeRole {
     /// Parses the duration of a session, in Go's syntax for durations: `1h30m`, `900s`. Returns `None` if it is
     /// invalid or not between 15 minutes and 12 hours.
     pub fn parse_duration(text: &str) -> Option<Duration> {
-        let mut seconds = 0_u64;
-        let mut rest = text;
-        while !rest.is_empty() {
-            // A number without a unit has no end here and makes the whole duration invalid, as in Go.
-            let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
-            let unit = match after.chars().next()? {
-                'h' => 3600,
-                'm' => 60,
-                's' => 1,
-                _ => return None,
-            };
-            seconds = number.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(seconds)?;
-            rest = after.get(1..)?;
-        }
-        DURATIONS.contains(&seconds).then_some(Duration::from_secs(seconds))
+        let duration = parse_duration(text)?;
+        DURATIONS.contains(&duration).then_some(duration)
     }
 }
 

@@ -78,7 +78,7 @@ use crate::emulator::{self, Embedded, Store};
 use crate::schema::Catalogue;
 
 pub use planned_patch::{Patches, PlannedPatch, PlannedUpdate};
-pub use settings::{EMULATOR_FILE, duration};
+pub use settings::EMULATOR_FILE;
 
 /// The provider, to be [served](AwsCloudControl::served). Types are read from their schemas when they are first asked for.
 pub struct AwsCloudControl {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use groma_cloud::parse_duration;
 use groma_framework::schema::validator;
 use groma_framework::{Attribute, ObjectNesting, ResourceSchema, SchemaBuilder};
 use groma_value::{Type, Value};
@@ -194,30 +195,8 @@ pub struct EmulatorSettings {
     pub delay: Duration,
 }
 
-/// Parses a duration: `500ms`, `2s`, `30m`, `1h30m`.
-pub fn duration(text: &str) -> Option<Duration> {
-    let mut total = Duration::ZERO;
-    let mut rest = text;
-    while !rest.is_empty() || text.is_empty() {
-        let (number, after) = rest.split_at(rest.find(|character: char| !character.is_ascii_digit())?);
-        let number: u64 = number.parse().ok()?;
-        let end = after.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(after.len());
-        let (unit, after) = after.split_at(end);
-        let part = match unit {
-            "ms" => Duration::from_millis(number),
-            "s" => Duration::from_secs(number),
-            "m" => Duration::from_secs(number.checked_mul(60)?),
-            "h" => Duration::from_secs(number.checked_mul(3_600)?),
-            _ => return None,
-        };
-        total = total.checked_add(part)?;
-        rest = after;
-    }
-    Some(total)
-}
-
 fn check_duration(value: &Value) -> Result<(), String> {
-    match value.as_str().is_none_or(|text| duration(text).is_some()) {
+    match value.as_str().is_none_or(|text| parse_duration(text).is_some()) {
         true => Ok(()),
         false => Err("The duration must be a number with a unit: 500ms, 2s, 30m or 1h.".to_owned()),
     }
@@ -229,7 +208,7 @@ impl Settings {
         let block = Arguments::of(config);
         let from_environment = || environment("AWS_REGION").or_else(|| environment("AWS_DEFAULT_REGION"));
         let timeouts = block.object("timeouts");
-        let timeout = |name: &str| duration(&timeouts.as_ref()?.text(name)?);
+        let timeout = |name: &str| parse_duration(&timeouts.as_ref()?.text(name)?);
         Self {
             region: block.text(REGION).or_else(from_environment),
             role_arn: block.text("role_arn"),
@@ -238,7 +217,7 @@ impl Settings {
             timeouts: Timeouts { create: timeout("create"), update: timeout("update"), delete: timeout("delete") },
             emulator: block.object("emulator").map(|emulator| EmulatorSettings {
                 path: emulator.text("path").map_or_else(|| EMULATOR_FILE.into(), PathBuf::from),
-                delay: emulator.text("delay").and_then(|delay| duration(&delay)).unwrap_or_default(),
+                delay: emulator.text("delay").and_then(|delay| parse_duration(&delay)).unwrap_or_default(),
             }),
         }
     }
@@ -247,16 +226,6 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations() {
-        assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
-        assert_eq!(duration("2s"), Some(Duration::from_secs(2)));
-        assert_eq!(duration("1h30m"), Some(Duration::from_secs(5_400)));
-        for wrong in ["", "s", "5", "5d", "-5s", "5 s", "é", "5sé", "18446744073709551615h"] {
-            assert_eq!(duration(wrong), None, "{wrong}");
-        }
-    }
 
     #[test]
     fn cc_48_the_environment_says_what_the_configuration_leaves_open() {
