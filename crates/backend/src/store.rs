@@ -168,7 +168,7 @@ pub trait JournalStore: Send + Sync {
     /// journals without their first segment, which readers ignore.
     fn delete_segments<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()>;
 
-    /// Returns the states with notes about their journals; `None` if the store keeps no such notes.
+    /// Returns the states with notes in their metadata; `None` if the store keeps no such notes.
     fn noted_states(&self) -> Option<&dyn NotedStateStore> {
         None
     }

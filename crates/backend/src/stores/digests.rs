@@ -46,7 +46,7 @@ pub(super) struct Object {
     pub age: Option<Duration>,
     /// The time of the write.
     pub modified: Option<OffsetDateTime>,
-    /// The note about journals in the metadata, where the store keeps one.
+    /// The note in the metadata, where the store keeps one.
     pub note: Option<String>,
 }
 

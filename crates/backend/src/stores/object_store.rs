@@ -13,7 +13,7 @@ pub(super) trait ObjectStore: Send + Sync {
     /// Returns the name of a workspace's state, which is the beginning of the names of its segments.
     fn state_object(&self, workspace: &str) -> String;
 
-    /// Returns the states with notes about their journals; `None` if the store keeps no such notes.
+    /// Returns the states with notes in their metadata; `None` if the store keeps no such notes.
     fn noted_states(&self) -> Option<&dyn NotedStateStore> {
         None
     }

@@ -50,7 +50,7 @@ impl DigestedState for Digested<'_> {
 }
 
 impl S3Store {
-    /// Reads a state with its note about journals, and checks it against its digest.
+    /// Reads a state with its note, and checks it against its digest.
     pub(super) async fn fetch(&self, workspace: &str) -> Result<Option<NotedState>, StoreError> {
         self.check_account().await?;
         let key = self.key(workspace);

@@ -2,12 +2,12 @@
 
 mod digest;
 mod errors;
-mod journal_note;
 mod lock;
 mod objects;
 mod schema;
 mod settings;
 mod sidecars;
+mod state_note;
 mod table;
 
 use std::collections::BTreeMap;
@@ -27,10 +27,10 @@ use crate::store::{
 };
 use crate::stores::lock_table::LockTable;
 use errors::Subject;
-use journal_note::JournalNotes;
 use lock::{LockFile, Locks, Target};
 use objects::{Condition, Objects, Outcome};
 use settings::{Accounts, ObjectSettings};
+use state_note::StateNotes;
 use table::DynamoRows;
 
 pub(crate) const TYPE: BackendType = BackendType { name: "s3", schema: schema::schema, open };
@@ -43,7 +43,7 @@ struct S3Store {
     objects: Arc<Objects>,
     locks: Locks,
     state_tags: Vec<(String, String)>,
-    notes: JournalNotes,
+    notes: StateNotes,
     accounts: Accounts,
     checked_account: OnceCell<()>,
     /// The locks of this process, by the keys of their states.
@@ -72,7 +72,7 @@ fn open(settings: &Settings, host: &Host) -> Result<Arc<dyn StateStore>, StoreEr
         objects: Arc::new(Objects { client, settings: ObjectSettings::new(settings)? }),
         locks: Locks { file, table, tags: settings.map("lock_tags") },
         state_tags: settings.map("state_tags"),
-        notes: JournalNotes::default(),
+        notes: StateNotes::default(),
         accounts: Accounts::new(settings)?,
         checked_account: OnceCell::new(),
         locked: Mutex::default(),

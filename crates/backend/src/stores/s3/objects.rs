@@ -13,8 +13,8 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use super::errors::Subject;
-use super::journal_note::HEADER;
 use super::settings::{Checksum, ObjectSettings, S3Encryption};
+use super::state_note::HEADER;
 use crate::error::StoreError;
 use crate::stores::digests::Object;
 use crate::stores::xml;
@@ -133,7 +133,7 @@ impl Objects {
         self.put_shared(key, &Bytes::copy_from_slice(bytes), tags, None, condition).await
     }
 
-    /// Writes an object with a note about journals, if the condition holds. The request shares the memory of the bytes.
+    /// Writes an object with a note in its metadata, if the condition holds. The request shares the memory of the bytes.
     pub async fn put_shared(
         &self,
         key: &str,

@@ -1,8 +1,8 @@
 //! The objects that accompany a state: journals, and the sharing document. Shared runs hold the lock record together.
 
 use super::S3Store;
-use super::journal_note::split_first;
 use super::objects::{Condition, Outcome};
+use super::state_note::split_first;
 use crate::error::StoreError;
 use crate::store::{
     Companions, Expected, NotedState, NotedStateStore, SegmentCreated, SharingStore, Snapshot, StoreFuture, Version,

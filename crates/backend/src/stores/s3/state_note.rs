@@ -32,10 +32,10 @@ const FIRST: &str = "/00000001";
 
 /// The notes on the states of this process, by key.
 #[derive(Default)]
-pub(super) struct JournalNotes(Mutex<BTreeMap<String, JournalNote>>);
+pub(super) struct StateNotes(Mutex<BTreeMap<String, StateNote>>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct JournalNote {
+struct StateNote {
     /// The version of the object that has the note.
     version: String,
     /// Whether it says that no journal is open.
@@ -53,8 +53,8 @@ struct JournalNote {
     former: Option<String>,
 }
 
-impl JournalNotes {
-    fn with<T>(&self, key: &str, change: impl FnOnce(&mut JournalNote) -> T) -> T {
+impl StateNotes {
+    fn with<T>(&self, key: &str, change: impl FnOnce(&mut StateNote) -> T) -> T {
         change(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key.to_owned()).or_default())
     }
 
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn state_is_closed_only_in_the_version_with_the_note() {
-        let notes = JournalNotes::default();
+        let notes = StateNotes::default();
         assert_eq!(notes.read("a", Some(&object("1", Some("closed")))), JournalsAfter::Closed);
         for note in [None, Some("open"), Some("closedly")] {
             assert_eq!(notes.read("a", Some(&object("1", note))), JournalsAfter::Open, "{note:?}");
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn merged_journals_are_named_until_they_are_gone() {
-        let notes = JournalNotes::default();
+        let notes = StateNotes::default();
         notes.read("a", Some(&object("1", Some("open old"))));
         let names = ["a.j/old/00000001", "a.j/old/00000002", "a.j/new/00000001"].map(str::to_owned).to_vec();
         assert_eq!(notes.unmerged("a", "a.j/", names), ["a.j/old/00000002", "a.j/new/00000001"]);
