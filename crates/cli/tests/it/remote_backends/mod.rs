@@ -12,6 +12,7 @@ mod lost_machines;
 mod migration;
 mod mixed_teams;
 mod postgres;
+mod postgres_privileges;
 mod s3;
 mod sharing;
 mod tokens;
