@@ -4,6 +4,7 @@ mod bad_states;
 mod blob_servers;
 mod cloud;
 mod consul;
+mod consul_acl;
 mod consul_server;
 mod http;
 mod http_server;
