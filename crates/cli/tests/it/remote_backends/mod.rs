@@ -15,6 +15,7 @@ mod mixed_teams;
 mod postgres;
 mod postgres_privileges;
 mod s3;
+mod s3_permissions;
 mod sharing;
 mod tokens;
 mod web;
