@@ -136,7 +136,13 @@ pub fn consul_agent(configuration: Option<&str>) -> Option<Server> {
 
 /// Starts a double of Kubernetes.
 pub fn kubernetes() -> Served {
-    of_kubeconfig(&KubernetesServer::start().kubeconfig(), NAMESPACE)
+    kubernetes_double().0
+}
+
+/// Starts a double of Kubernetes, which the test changes.
+pub fn kubernetes_double() -> (Served, KubernetesServer) {
+    let server = KubernetesServer::start();
+    (of_kubeconfig(&server.kubeconfig(), NAMESPACE), server)
 }
 
 /// Creates a namespace in a real Kubernetes, which the first call starts.

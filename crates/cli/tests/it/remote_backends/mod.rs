@@ -8,6 +8,7 @@ mod consul_acl;
 mod consul_server;
 mod http;
 mod http_server;
+mod kubernetes;
 mod large_states;
 mod lost_machines;
 mod migration;
