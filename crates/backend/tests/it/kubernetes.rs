@@ -1,24 +1,101 @@
-//! The backend `kubernetes` against a double of the API.
+//! The backend `kubernetes` against a double of the API, and against a real one if it is installed.
 
 use std::io::{Read, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use groma_backend::{Expected, StoreError};
+use groma_backend::{Expected, HeldLock, StoreError};
 use groma_value::{Type, Value};
 use serde_json::{Value as Json, json};
 
+use super::kubernetes_cluster::{ADMINISTRATOR, Cluster, MEMBER, Namespace};
 use super::kubernetes_server::{KubernetesServer, NAMESPACE};
 use super::store::{self, Store, has_one_winner, keeps_the_contract};
 
+/// An API with one namespace.
+pub enum Kubernetes {
+    Double(KubernetesServer),
+    Real(Namespace),
+}
+
+impl Kubernetes {
+    /// Returns the double, and a new namespace of the real API if it is installed.
+    pub fn all(namespace: &str) -> Vec<Self> {
+        let real = Cluster::get().map(|cluster| Self::Real(cluster.namespace(namespace)));
+        [Some(Self::Double(KubernetesServer::start())), real].into_iter().flatten().collect()
+    }
+
+    /// Opens a store with the rights that `forbid` left.
+    fn open(&self, more: &[(&'static str, Value)]) -> Result<Store, StoreError> {
+        let (namespace, host, token) = match self {
+            Self::Double(server) => (NAMESPACE, format!("http://127.0.0.1:{}", server.port), "token"),
+            Self::Real(namespace) => (&*namespace.name, namespace.cluster.url.clone(), MEMBER.0),
+        };
+        let mut given = vec![
+            ("secret_suffix", Value::string("net")),
+            ("namespace", Value::string(namespace)),
+            ("host", Value::string(host)),
+            ("token", Value::string(token)),
+        ];
+        if let Self::Real(namespace) = self {
+            given.push(("cluster_ca_certificate", Value::string(&namespace.cluster.authorities)));
+        }
+        Store::open("kubernetes", &store::block(&given, more), &[])
+    }
+
+    pub fn namespace(&self) -> &str {
+        match self {
+            Self::Double(_) => NAMESPACE,
+            Self::Real(namespace) => &namespace.name,
+        }
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Double(server) => server.names(),
+            Self::Real(namespace) => namespace.names(),
+        }
+    }
+
+    /// Returns a kubeconfig file for a user with all rights.
+    pub fn kubeconfig(&self) -> String {
+        match self {
+            Self::Double(server) => server.kubeconfig(),
+            Self::Real(namespace) => namespace.cluster.kubeconfig(),
+        }
+    }
+
+    fn object(&self, key: &str) -> Json {
+        match self {
+            Self::Double(server) => server.shared().objects[key].clone(),
+            Self::Real(namespace) => namespace.object(key),
+        }
+    }
+
+    fn replace(&self, key: &str, object: Json) {
+        match self {
+            Self::Double(server) => drop(server.shared().store(key.to_owned(), object)),
+            Self::Real(namespace) => namespace.store(key, &object),
+        }
+    }
+
+    /// Allows everything that states need, except for one verb on one resource.
+    fn forbid(&self, forbidden: Option<(&'static str, &'static str)>) {
+        match self {
+            Self::Double(server) => server.shared().forbidden = forbidden,
+            Self::Real(namespace) => {
+                let verbs = |resource| {
+                    let all = ["get", "list", "create", "update", "delete"].into_iter();
+                    all.filter(|verb| forbidden != Some((*verb, resource))).collect::<Vec<_>>()
+                };
+                namespace.allow(&[("secrets", &verbs("secrets")), ("leases", &verbs("leases"))]);
+            }
+        }
+    }
+}
+
 fn open(server: &KubernetesServer, more: &[(&'static str, Value)]) -> Result<Store, StoreError> {
-    let given = [
-        ("secret_suffix", Value::string("net")),
-        ("namespace", Value::string(NAMESPACE)),
-        ("host", Value::string(format!("http://127.0.0.1:{}", server.port))),
-        ("token", Value::string("token")),
-    ];
-    Store::open("kubernetes", &store::block(&given, more), &[])
+    Kubernetes::Double(server.clone()).open(more)
 }
 
 fn unpacked(secret: &Json) -> Vec<u8> {
@@ -40,64 +117,72 @@ fn noise(length: usize) -> Vec<u8> {
 
 #[test]
 fn states_and_locks_keep_the_contract() {
-    let server = KubernetesServer::start();
-    let store = open(&server, &[]).unwrap();
-    keeps_the_contract(&store);
-    store::exchanges_locks(&store, "default");
-    store::keeps_journals(&store);
-    assert_eq!(store.workspaces().unwrap(), ["default"]);
-    assert_eq!(server.names(), ["leases/lock-tfstate-default-net", "secrets/tfstate-default-net"]);
-    has_one_winner(&store, "default");
+    for kubernetes in Kubernetes::all("contract") {
+        kubernetes.forbid(None);
+        let store = kubernetes.open(&[]).unwrap();
+        keeps_the_contract(&store);
+        store::exchanges_locks(&store, "default");
+        store::keeps_journals(&store);
+        assert_eq!(store.workspaces().unwrap(), ["default"]);
+        assert_eq!(kubernetes.names(), ["leases/lock-tfstate-default-net", "secrets/tfstate-default-net"]);
+        has_one_winner(&store, "default");
+    }
 }
 
 #[test]
 fn secrets_and_leases_are_those_of_the_peers() {
-    let server = KubernetesServer::start();
-    let labels = Value::map(Type::String, [("team", Value::string("net"))]);
-    let store = open(&server, &[("labels", labels)]).unwrap();
-    let held = store.lock("blue").unwrap();
-    store.write("blue", b"{\"n\":1}", Expected::Absent, Some(&held)).unwrap();
+    for kubernetes in Kubernetes::all("objects") {
+        kubernetes.forbid(None);
+        let labels = Value::map(Type::String, [("team", Value::string("net"))]);
+        let store = kubernetes.open(&[("labels", labels)]).unwrap();
+        let held = store.lock("blue").unwrap();
+        store.write("blue", b"{\"n\":1}", Expected::Absent, Some(&held)).unwrap();
+        has_objects_of_peers(&kubernetes, &held);
+        store.unlock("blue", &held.id).unwrap();
+        let lease = kubernetes.object("leases/lock-tfstate-blue-net");
+        assert_eq!(lease["spec"], json!({}));
+        assert!(lease["metadata"]["annotations"].as_object().is_none_or(serde_json::Map::is_empty), "{lease}");
+    }
+}
+
+fn has_objects_of_peers(kubernetes: &Kubernetes, held: &HeldLock) {
     let labels = json!({
         "tfstate": "true", "tfstateSecretSuffix": "net", "tfstateWorkspace": "blue",
         "app.kubernetes.io/managed-by": "terraform", "team": "net",
     });
-    {
-        let shared = server.shared();
-        let secret = &shared.objects["secrets/tfstate-blue-net"];
-        assert_eq!((&secret["metadata"]["labels"], &secret["type"]), (&labels, &json!("Opaque")));
-        assert_eq!(secret["metadata"]["annotations"], json!({ "encoding": "gzip" }));
-        assert_eq!(unpacked(secret), b"{\"n\":1}");
-        let lease = &shared.objects["leases/lock-tfstate-blue-net"];
-        assert_eq!((&lease["metadata"]["labels"], &lease["spec"]["holderIdentity"]), (&labels, &json!(held.id)));
-        let info = lease["metadata"]["annotations"]["app.terraform.io/lock-info"].as_str().unwrap();
-        let info: Json = serde_json::from_str(info).unwrap();
-        assert_eq!((&info["ID"], &info["Path"]), (&json!(held.id), &json!("")));
-    }
-    store.unlock("blue", &held.id).unwrap();
-    let lease = server.shared().objects["leases/lock-tfstate-blue-net"].clone();
-    assert_eq!((&lease["spec"], &lease["metadata"]["annotations"]), (&json!({}), &json!({})));
+    let secret = kubernetes.object("secrets/tfstate-blue-net");
+    assert_eq!((&secret["metadata"]["labels"], &secret["type"]), (&labels, &json!("Opaque")));
+    assert_eq!(secret["metadata"]["annotations"], json!({ "encoding": "gzip" }));
+    assert_eq!(unpacked(&secret), b"{\"n\":1}");
+    let lease = kubernetes.object("leases/lock-tfstate-blue-net");
+    assert_eq!((&lease["metadata"]["labels"], &lease["spec"]["holderIdentity"]), (&labels, &json!(held.id)));
+    let info = lease["metadata"]["annotations"]["app.terraform.io/lock-info"].as_str().unwrap();
+    let info: Json = serde_json::from_str(info).unwrap();
+    assert_eq!((&info["ID"], &info["Path"]), (&json!(held.id), &json!("")));
 }
 
 #[test]
 fn large_states_are_split_into_parts_and_surplus_parts_deleted() {
-    let server = KubernetesServer::start();
-    let store = open(&server, &[]).unwrap();
-    let large = noise(2_300_000);
-    let one = store.write("default", &large, Expected::Absent, None).unwrap();
-    let parts =
-        ["secrets/tfstate-default-net", "secrets/tfstate-default-net-part-1", "secrets/tfstate-default-net-part-2"];
-    assert_eq!(server.names(), parts);
-    let found = store.read("default").unwrap().unwrap();
-    assert_eq!((found.bytes == large, &found.version), (true, &one));
-    assert_eq!(store.workspaces().unwrap(), ["default"]);
-    // A part that changes makes another version of the whole.
-    let mut part = server.shared().objects[parts[2]].clone();
-    part["data"]["tfstate"] = json!("AAAA");
-    server.shared().store(parts[2].to_owned(), part);
-    assert!(matches!(store.read("default"), Err(StoreError::InvalidData { .. })));
-    store.write("default", b"{}", Expected::Any, None).unwrap();
-    assert_eq!(server.names(), parts[..1]);
-    assert_eq!(store.read("default").unwrap().unwrap().bytes, b"{}");
+    for kubernetes in Kubernetes::all("large") {
+        kubernetes.forbid(None);
+        let store = kubernetes.open(&[]).unwrap();
+        let large = noise(2_300_000);
+        let one = store.write("default", &large, Expected::Absent, None).unwrap();
+        let parts =
+            ["secrets/tfstate-default-net", "secrets/tfstate-default-net-part-1", "secrets/tfstate-default-net-part-2"];
+        assert_eq!(kubernetes.names(), parts);
+        let found = store.read("default").unwrap().unwrap();
+        assert_eq!((found.bytes == large, &found.version), (true, &one));
+        assert_eq!(store.workspaces().unwrap(), ["default"]);
+        // A part that changes makes another version of the whole.
+        let mut part = kubernetes.object(parts[2]);
+        part["data"]["tfstate"] = json!("AAAA");
+        kubernetes.replace(parts[2], part);
+        assert!(matches!(store.read("default"), Err(StoreError::InvalidData { .. })));
+        store.write("default", b"{}", Expected::Any, None).unwrap();
+        assert_eq!(kubernetes.names(), parts[..1]);
+        assert_eq!(store.read("default").unwrap().unwrap().bytes, b"{}");
+    }
 }
 
 #[test]
@@ -128,29 +213,56 @@ fn writes_and_locks_whose_responses_never_arrive_are_recognized() {
 }
 
 #[test]
-fn missing_rights_and_namespaces_are_named_with_advice() {
-    let server = KubernetesServer::start();
-    let store = open(&server, &[]).unwrap();
-    let denied = |verb, attempt: &dyn Fn() -> StoreError, expected: &str| {
-        server.shared().forbidden = Some(verb);
-        let problem = attempt();
-        let StoreError::AccessDenied { permission, advice, .. } = &problem else { panic!("{problem:?}") };
-        assert_eq!(permission.as_deref(), Some(expected));
-        assert!(advice.contains("kubectl create role terraform-state -n states"), "{advice}");
-    };
-    denied("get", &|| store.read("default").unwrap_err(), "get secrets");
-    denied("create", &|| store.write("default", b"{}", Expected::Absent, None).unwrap_err(), "create secrets");
-    denied("create", &|| store.lock("default").unwrap_err(), "create leases");
-    denied("list", &|| store.workspaces().unwrap_err(), "list secrets");
-    server.shared().forbidden = None;
-    let other_namespace = open(&server, &[("namespace", Value::string("none"))]).unwrap();
-    assert_eq!(other_namespace.read("default").unwrap(), None);
-    let problem = other_namespace.lock("default").unwrap_err();
-    assert!(matches!(&problem, StoreError::NotFound { what, .. } if what.contains("\"none\"")), "{problem:?}");
-    server.shared().tokens = vec!["other".to_owned()];
-    assert!(matches!(store.read("default"), Err(StoreError::Unauthenticated { .. })));
-    let numbered = open(&server, &[("secret_suffix", Value::string("net-1"))]);
-    assert!(matches!(numbered.err(), Some(StoreError::InvalidArgument { .. })));
+fn missing_permissions_are_named_with_advice() {
+    for kubernetes in Kubernetes::all("permissions") {
+        let denied = |verb, resource, attempt: &dyn Fn() -> StoreError| {
+            kubernetes.forbid(Some((verb, resource)));
+            let problem = attempt();
+            let StoreError::AccessDenied { resource: object, permission, advice, .. } = &problem else {
+                panic!("{verb} {resource}: {problem:?}")
+            };
+            assert_eq!(permission.as_deref(), Some(&*format!("{verb} {resource}")));
+            let namespace = kubernetes.namespace();
+            assert!(object.contains(resource) && object.contains(namespace), "{object}");
+            assert!(advice.contains(&format!("kubectl create role terraform-state -n {namespace}")), "{advice}");
+            kubernetes.forbid(None);
+        };
+        let store = kubernetes.open(&[]).unwrap();
+        denied("get", "secrets", &|| store.read("default").unwrap_err());
+        denied("create", "secrets", &|| store.write("default", b"{}", Expected::Absent, None).unwrap_err());
+        let one = store.write("default", b"{}", Expected::Absent, None).unwrap();
+        let second = Expected::Version(one);
+        denied("update", "secrets", &|| store.write("default", b"[]", second.clone(), None).unwrap_err());
+        denied("list", "secrets", &|| store.workspaces().unwrap_err());
+        denied("delete", "secrets", &|| store.delete("default", None).unwrap_err());
+        denied("get", "leases", &|| store.lock("default").unwrap_err());
+        denied("create", "leases", &|| store.lock("default").unwrap_err());
+        let held = store.lock("default").unwrap();
+        denied("update", "leases", &|| store.unlock("default", &held.id).unwrap_err());
+        denied("delete", "leases", &|| store.delete("default", Some(&held)).unwrap_err());
+        // The refused deletion of the lease leaves a locked workspace without a state.
+        store.unlock("default", &held.id).unwrap();
+        assert_eq!(store.read("default").unwrap(), None);
+    }
+}
+
+#[test]
+fn missing_namespaces_and_wrong_tokens_are_named() {
+    for kubernetes in Kubernetes::all("names") {
+        kubernetes.forbid(None);
+        let wrong = kubernetes.open(&[("token", Value::string("wrong"))]).unwrap();
+        if let Kubernetes::Double(server) = &kubernetes {
+            server.shared().tokens = vec!["token".to_owned(), ADMINISTRATOR.to_owned()];
+        }
+        assert!(matches!(wrong.read("default"), Err(StoreError::Unauthenticated { .. })));
+        let missing = [("namespace", Value::string("none")), ("token", Value::string(ADMINISTRATOR))];
+        let other_namespace = kubernetes.open(&missing).unwrap();
+        assert_eq!(other_namespace.read("default").unwrap(), None);
+        let problem = other_namespace.lock("default").unwrap_err();
+        assert!(matches!(&problem, StoreError::NotFound { what, .. } if what.contains("\"none\"")), "{problem:?}");
+        let numbered = kubernetes.open(&[("secret_suffix", Value::string("net-1"))]);
+        assert!(matches!(numbered.err(), Some(StoreError::InvalidArgument { .. })));
+    }
 }
 
 #[test]

@@ -17,8 +17,8 @@ pub struct Shared {
     pub objects: BTreeMap<String, Json>,
     /// The bearer tokens that are accepted; all if empty.
     pub tokens: Vec<String>,
-    /// The verb that is forbidden.
-    pub forbidden: Option<&'static str>,
+    /// The forbidden verb and its resource.
+    pub forbidden: Option<(&'static str, &'static str)>,
     /// How many answers to writes are lost.
     pub dropped_responses: usize,
     version: u64,
@@ -50,9 +50,25 @@ impl KubernetesServer {
         self.shared.lock().unwrap()
     }
 
+    /// Returns a kubeconfig file.
+    pub fn kubeconfig(&self) -> String {
+        kubeconfig(&json!({ "server": format!("http://127.0.0.1:{}", self.port) }), "token")
+    }
+
     pub fn names(&self) -> Vec<String> {
         self.shared().objects.keys().cloned().collect()
     }
+}
+
+/// Returns a kubeconfig file, in JSON, with one cluster and one user.
+pub fn kubeconfig(cluster: &Json, token: &str) -> String {
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "it",
+        "clusters": [{ "name": "it", "cluster": cluster }],
+        "users": [{ "name": "it", "user": { "token": token } }],
+        "contexts": [{ "name": "it", "context": { "cluster": "it", "user": "it" } }],
+    });
+    config.to_string()
 }
 
 fn failure(code: u16, reason: &str, kind: &str) -> (u16, Json) {
@@ -82,7 +98,7 @@ impl Shared {
             ("PUT", _) => "update",
             _ => "delete",
         };
-        if self.forbidden == Some(verb) {
+        if self.forbidden == Some((verb, kind)) {
             return failure(403, "Forbidden", kind);
         }
         if namespace != NAMESPACE {

@@ -28,10 +28,12 @@ pub(super) struct Api {
     credentials: std::sync::Arc<Credentials>,
 }
 
-/// Sent with each request.
+/// The credentials and parameters of each request, and the path of the states that they are for.
 pub(super) struct Credentials {
     pub token: Option<String>,
     pub auth: Option<(String, Option<String>)>,
+    /// The key of the default workspace's state, with which all other keys begin.
+    pub path: String,
     /// Datacenter, namespace and partition.
     pub query: Vec<(&'static str, String)>,
 }
@@ -52,6 +54,27 @@ struct RawEntry {
     modify_index: u64,
     #[serde(default)]
     session: Option<String>,
+}
+
+/// The access that the rules of the token must allow.
+#[derive(Clone, Copy)]
+enum Access<'a> {
+    Read(&'a str),
+    List(&'a str),
+    Write(&'a str),
+    Session,
+}
+
+impl Access<'_> {
+    /// Returns the permission in the terms of Consul's messages.
+    fn permission(self) -> String {
+        match self {
+            Self::Read(key) => format!("key:read on {key:?}"),
+            Self::List(prefix) => format!("key:list on {prefix:?}"),
+            Self::Write(key) => format!("key:write on {key:?}"),
+            Self::Session => "session:write on the node of the agent".to_owned(),
+        }
+    }
 }
 
 /// The result of a transaction.
@@ -118,7 +141,7 @@ impl Api {
         if response.status == StatusCode::NOT_FOUND {
             return Ok(None);
         }
-        let entries: Vec<RawEntry> = self.parsed(&response, key, "read the key")?;
+        let entries: Vec<RawEntry> = self.parsed(&response, Access::Read(key), "read the key")?;
         let Some(raw) = entries.into_iter().next() else { return Ok(None) };
         let value = STANDARD.decode(raw.value.unwrap_or_default()).map_err(|_| self.unexpected(key, &response))?;
         let session = raw.session.filter(|session| !session.is_empty());
@@ -133,7 +156,7 @@ impl Api {
         if response.status == StatusCode::NOT_FOUND {
             return Ok(Vec::new());
         }
-        self.parsed(&response, prefix, "list the workspaces")
+        self.parsed(&response, Access::List(prefix), "list the workspaces")
     }
 
     /// Lists all keys with this prefix.
@@ -144,18 +167,18 @@ impl Api {
         if response.status == StatusCode::NOT_FOUND {
             return Ok(Vec::new());
         }
-        self.parsed(&response, prefix, "list the keys")
+        self.parsed(&response, Access::List(prefix), "list the keys")
     }
 
     /// Writes a key unconditionally.
     pub async fn put(&self, key: &str, value: Vec<u8>) -> Result<(), StoreError> {
         let response = self.send(Method::PUT, &self.url("kv", key), SEVERAL, Some(value)).await?;
-        self.parsed::<Value>(&response, key, "write the key").map(|_| ())
+        self.parsed::<Value>(&response, Access::Write(key), "write the key").map(|_| ())
     }
 
     pub async fn delete(&self, key: &str) -> Result<(), StoreError> {
         let response = self.send(Method::DELETE, &self.url("kv", key), SEVERAL, None).await?;
-        self.parsed::<Value>(&response, key, "delete the key").map(|_| ())
+        self.parsed::<Value>(&response, Access::Write(key), "delete the key").map(|_| ())
     }
 
     /// Deletes a key unless it was changed since `index`.
@@ -163,7 +186,7 @@ impl Api {
         let mut url = self.url("kv", key);
         url.query_pairs_mut().append_pair("cas", &index.to_string());
         let response = self.send(Method::DELETE, &url, SEVERAL, None).await?;
-        self.parsed::<Value>(&response, key, "delete the key").map(|_| ())
+        self.parsed::<Value>(&response, Access::Write(key), "delete the key").map(|_| ())
     }
 
     /// Deletes all keys with this prefix.
@@ -171,28 +194,45 @@ impl Api {
         let mut url = self.url("kv", prefix);
         url.query_pairs_mut().append_pair("recurse", "");
         let response = self.send(Method::DELETE, &url, SEVERAL, None).await?;
-        self.parsed::<Value>(&response, prefix, "delete the keys").map(|_| ())
+        self.parsed::<Value>(&response, Access::Write(prefix), "delete the keys").map(|_| ())
     }
 
-    /// Applies operations of a transaction, the only one of which writes `key`.
-    pub async fn transaction(&self, key: &str, operations: &Value) -> Result<Committed, StoreError> {
+    /// Writes `key` with the operation of a transaction.
+    pub async fn transaction(&self, key: &str, operation: &Value) -> Result<Committed, StoreError> {
         #[derive(Deserialize)]
         struct Outcome {
             #[serde(rename = "Results", default)]
             results: Option<Vec<Value>>,
         }
-        let body = operations.to_string().into_bytes();
-        let response = self.send(Method::PUT, &self.url("txn", ""), ONCE, Some(body)).await?;
+        let body = json!([{ "KV": operation }]).to_string().into_bytes();
+        let url = self.url("txn", "");
+        let mut response = self.send(Method::PUT, &url, ONCE, Some(body.clone())).await?;
         if response.status == StatusCode::CONFLICT {
-            return Err(StoreError::Conflict { location: self.shown(key), found: None });
+            self.check_index(key, operation).await?;
+            // Another writer may have come and gone, or the token lacks the right to write, which a transaction reports as a conflict.
+            response = self.send(Method::PUT, &url, ONCE, Some(body)).await?;
+        }
+        if response.status == StatusCode::CONFLICT {
+            self.check_index(key, operation).await?;
+            return Err(self.denied(Access::Write(key), transaction_reason(&response)));
         }
         if is_too_large(&response) {
             return Ok(Committed::TooLarge);
         }
-        let outcome: Outcome = self.parsed(&response, key, "write the state")?;
+        let outcome: Outcome = self.parsed(&response, Access::Write(key), "write the state")?;
         let first = outcome.results.unwrap_or_default().into_iter().next();
         let index = first.and_then(|result| result["KV"]["ModifyIndex"].as_u64());
         index.map(Committed::At).ok_or_else(|| self.unexpected(key, &response))
+    }
+
+    /// Checks that a key has the index on which a refused operation depends.
+    async fn check_index(&self, key: &str, operation: &Value) -> Result<(), StoreError> {
+        let Some(expected) = operation["Index"].as_u64() else { return Ok(()) };
+        let found = self.get(key).await?.map_or(0, |entry| entry.modify_index);
+        match found == expected {
+            true => Ok(()),
+            false => Err(StoreError::Conflict { location: self.shown(key), found: None }),
+        }
     }
 
     /// Creates a session, which expires unless it is renewed.
@@ -205,7 +245,7 @@ impl Api {
         let body = json!({"Name": "Consul API Lock", "TTL": "15s", "LockDelay": "5000ms", "Behavior": "release"});
         let url = self.url("session/create", "");
         let response = self.send(Method::PUT, &url, SEVERAL, Some(body.to_string().into_bytes())).await?;
-        self.parsed::<Created>(&response, "session", "create a session").map(|created| created.id)
+        self.parsed::<Created>(&response, Access::Session, "create a session").map(|created| created.id)
     }
 
     /// Renews a session; returns whether it still exists.
@@ -214,12 +254,12 @@ impl Api {
         if response.status == StatusCode::NOT_FOUND {
             return Ok(false);
         }
-        self.parsed::<Value>(&response, "session", "renew the session").map(|_| true)
+        self.parsed::<Value>(&response, Access::Session, "renew the session").map(|_| true)
     }
 
     pub async fn destroy_session(&self, session: &str) -> Result<(), StoreError> {
         let response = self.send(Method::PUT, &self.url("session/destroy", session), SEVERAL, None).await?;
-        self.parsed::<Value>(&response, "session", "destroy the session").map(|_| ())
+        self.parsed::<Value>(&response, Access::Session, "destroy the session").map(|_| ())
     }
 
     /// Lets a session acquire a key as a lock; returns whether it did.
@@ -227,7 +267,7 @@ impl Api {
         let mut url = self.url("kv", key);
         url.query_pairs_mut().append_pair("acquire", session).append_pair("flags", &LOCK_FLAG.to_string());
         let response = self.send(Method::PUT, &url, SEVERAL, None).await?;
-        self.parsed(&response, key, "lock the state")
+        self.parsed(&response, Access::Write(key), "lock the state")
     }
 
     /// Lets a session release a key.
@@ -235,32 +275,43 @@ impl Api {
         let mut url = self.url("kv", key);
         url.query_pairs_mut().append_pair("release", session).append_pair("flags", &LOCK_FLAG.to_string());
         let response = self.send(Method::PUT, &url, SEVERAL, None).await?;
-        self.parsed(&response, key, "unlock the state")
+        self.parsed(&response, Access::Write(key), "unlock the state")
     }
 
     fn parsed<T: serde::de::DeserializeOwned>(
         &self,
         response: &Response,
-        key: &str,
+        access: Access<'_>,
         action: &str,
     ) -> Result<T, StoreError> {
         match response.status {
-            StatusCode::OK => serde_json::from_slice(&response.body).map_err(|_| self.unexpected(key, response)),
-            StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => Err(StoreError::AccessDenied {
-                resource: shown(&self.base),
-                permission: Some(if key == "session" {
-                    "session:write for this node".to_owned()
-                } else {
-                    format!("key_prefix {key:?} with policy write")
-                }),
-                reason: response.reason(),
-                advice: "Add it to the policy of the token in access_token or CONSUL_HTTP_TOKEN.".to_owned(),
+            StatusCode::OK => serde_json::from_slice(&response.body).map_err(|_| {
+                let key = match access {
+                    Access::Read(key) | Access::List(key) | Access::Write(key) => key,
+                    Access::Session => "session",
+                };
+                self.unexpected(key, response)
             }),
+            StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => Err(self.denied(access, response.reason())),
             _ => Err(StoreError::Service {
                 service: shown(&self.base),
                 action: action.to_owned(),
                 reason: response.reason(),
             }),
+        }
+    }
+
+    fn denied(&self, access: Access<'_>, reason: String) -> StoreError {
+        StoreError::AccessDenied {
+            resource: shown(&self.base),
+            permission: Some(access.permission()),
+            reason,
+            // Separate rules for states, workspaces, locks and journals would be found out one by one.
+            advice: format!(
+                "A policy of the token in access_token or CONSUL_HTTP_TOKEN must have the rules key_prefix {:?} {{ policy = \"write\" }} and \
+                 session_prefix \"\" {{ policy = \"write\" }}.",
+                self.credentials.path
+            ),
         }
     }
 
@@ -271,6 +322,12 @@ impl Api {
             advice: "Check that the address is that of a Consul server.".to_owned(),
         }
     }
+}
+
+/// Returns the reason of the first operation that a transaction refuses.
+fn transaction_reason(response: &Response) -> String {
+    let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+    body["Errors"][0]["What"].as_str().map_or_else(|| response.reason(), str::to_owned)
 }
 
 /// Whether the server refuses the size of a value: with a status, or in words.

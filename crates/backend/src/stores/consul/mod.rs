@@ -174,7 +174,7 @@ impl ConsulStore {
                 json!({"Verb": "cas", "Key": key, "Value": value, "Index": index})
             }
         };
-        self.api.transaction(key, &json!([{"KV": operation}])).await
+        self.api.transaction(key, &operation).await
     }
 
     async fn remove(&self, workspace: &str) -> Result<(), StoreError> {

@@ -58,7 +58,8 @@ pub(super) fn api(settings: &Settings, host: &Host) -> Result<Api, StoreError> {
     ];
     let query = query.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
     let client = requests::client(host, &tls, arguments)?;
-    Ok(Api::new(client, base(settings, host)?, Credentials { token, auth, query }))
+    let path = settings.required("path").to_owned();
+    Ok(Api::new(client, base(settings, host)?, Credentials { token, auth, path, query }))
 }
 
 fn base(settings: &Settings, host: &Host) -> Result<Url, StoreError> {

@@ -7,7 +7,8 @@ use tokio_postgres::types::{WasNull, WrongType};
 use tokio_postgres::{Client, NoTls};
 
 use super::config::Target;
-use super::tables::Tables;
+use super::privileges::Action;
+use super::tables::{Tables, quoted};
 use super::tls::{TlsMode, connector};
 use crate::error::StoreError;
 
@@ -59,6 +60,13 @@ fn connect_error(problem: &tokio_postgres::Error, target: &Target) -> StoreError
             what: format!("The database of {service}"),
             advice: "Create it with CREATE DATABASE, or correct its name in conn_str.".to_owned(),
         },
+        SqlState::INSUFFICIENT_PRIVILEGE => {
+            let [database, role] =
+                [target.config.get_dbname(), target.config.get_user()].map(Option::unwrap_or_default);
+            let permission = format!("CONNECT ON DATABASE {}", quoted(database));
+            let advice = format!("Let the owner of the database run: GRANT {permission} TO {};", quoted(role));
+            StoreError::AccessDenied { resource: service, permission: Some(permission), reason: message, advice }
+        }
         _ => StoreError::Network { service, reason: message },
     }
 }
@@ -68,7 +76,7 @@ pub(super) fn request_error(
     problem: &tokio_postgres::Error,
     target: &Target,
     tables: &Tables,
-    action: &str,
+    action: Action,
 ) -> StoreError {
     let Some(database) = problem.as_db_error() else {
         return match has_wrong_type(problem) {
@@ -80,9 +88,10 @@ pub(super) fn request_error(
     match *database.code() {
         SqlState::INSUFFICIENT_PRIVILEGE => StoreError::AccessDenied {
             resource: target.shown(),
-            permission: Some(permission(action, tables)),
+            // The catalogs tell which one, after the failed statement.
+            permission: None,
             reason: message,
-            advice: "Grant it to the role of the connection.".to_owned(),
+            advice: String::new(),
         },
         SqlState::UNDEFINED_TABLE | SqlState::INVALID_SCHEMA_NAME => StoreError::NotFound {
             what: format!("The table {}", tables.qualified),
@@ -96,7 +105,7 @@ pub(super) fn request_error(
         SqlState::PROGRAM_LIMIT_EXCEEDED | SqlState::DISK_FULL => {
             StoreError::TooLarge { location: target.shown(), reason: message }
         }
-        _ => StoreError::Service { service: target.shown(), action: action.to_owned(), reason: message },
+        _ => StoreError::Service { service: target.shown(), action: action.phrase().to_owned(), reason: message },
     }
 }
 
@@ -120,21 +129,6 @@ fn wrong_table(tables: &Tables, reason: String) -> StoreError {
         advice: "Its columns must be id bigint, name text UNIQUE and data text. Let the backend create it in another schema \
                  (schema_name), or repair it."
             .to_owned(),
-    }
-}
-
-fn permission(action: &str, tables: &Tables) -> String {
-    let table = &tables.qualified;
-    match action {
-        "read the state" | "list the workspaces" => format!("SELECT on {table} and USAGE on its schema"),
-        "delete the workspace" => format!("DELETE on {table}"),
-        "write the state" => format!("SELECT, INSERT and UPDATE on {table} and USAGE on its sequence"),
-        "write the journal" => {
-            format!("SELECT, INSERT and DELETE on {}, or CREATE on its schema", tables.journal)
-        }
-        "lock the state" => format!("SELECT on {table} and USAGE on its schema"),
-        "unlock the state" => "the role pg_signal_backend".to_owned(),
-        _ => format!("CREATE on the database, or on the schemas {} and public", tables.schema),
     }
 }
 

@@ -3,6 +3,7 @@
 use tokio_postgres::error::SqlState;
 
 use super::connection::request_error;
+use super::privileges::Action;
 use super::tables::ensure_journal;
 use super::{PostgresStore, is_missing};
 use crate::error::StoreError;
@@ -10,7 +11,7 @@ use crate::store::{JournalStore, SegmentCreated, StoreFuture};
 
 impl PostgresStore {
     fn journal_error(&self, problem: &tokio_postgres::Error) -> StoreError {
-        request_error(problem, &self.target, &self.tables, "write the journal")
+        request_error(problem, &self.target, &self.tables, Action::WriteJournal)
     }
 
     async fn list_segments(&self, workspace: &str) -> Result<Vec<String>, StoreError> {
@@ -82,11 +83,11 @@ impl PostgresStore {
 
 impl JournalStore for PostgresStore {
     fn segments<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<String>> {
-        Box::pin(self.list_segments(workspace))
+        Box::pin(async move { self.explained(Action::ReadJournal, self.list_segments(workspace).await).await })
     }
 
     fn read_segment<'a>(&'a self, workspace: &'a str, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
-        Box::pin(self.get_segment(workspace, name))
+        Box::pin(async move { self.explained(Action::ReadJournal, self.get_segment(workspace, name).await).await })
     }
 
     fn create_segment<'a>(
@@ -95,10 +96,14 @@ impl JournalStore for PostgresStore {
         name: &'a str,
         bytes: &'a [u8],
     ) -> StoreFuture<'a, SegmentCreated> {
-        Box::pin(self.put_segment(workspace, name, bytes))
+        Box::pin(
+            async move { self.explained(Action::WriteJournal, self.put_segment(workspace, name, bytes).await).await },
+        )
     }
 
     fn delete_segments<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()> {
-        Box::pin(self.remove_segments(workspace, names))
+        Box::pin(
+            async move { self.explained(Action::WriteJournal, self.remove_segments(workspace, names).await).await },
+        )
     }
 }

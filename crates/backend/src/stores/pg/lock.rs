@@ -4,6 +4,7 @@ use tokio_postgres::{Client, GenericClient};
 
 use super::config::Target;
 use super::connection::{Connection, request_error};
+use super::privileges::Action;
 use super::tables::Tables;
 use crate::error::StoreError;
 use crate::lock_info::LockInfo;
@@ -50,7 +51,7 @@ impl From<tokio_postgres::Error> for LockError {
 }
 
 impl LockError {
-    pub fn into_store_error(self, target: &Target, tables: &Tables, workspace: &str, action: &str) -> StoreError {
+    pub fn into_store_error(self, target: &Target, tables: &Tables, workspace: &str, action: Action) -> StoreError {
         match self {
             Self::Statement(problem) => request_error(&problem, target, tables, action),
             Self::Store(StoreError::Locked { holder: Some(holder), reason }) => {

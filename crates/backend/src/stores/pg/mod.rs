@@ -4,6 +4,7 @@ mod config;
 mod connection;
 mod journal;
 mod lock;
+mod privileges;
 mod sharing;
 mod tables;
 mod tls;
@@ -27,6 +28,7 @@ use crate::store::{
 use config::Target;
 use connection::{Connection, request_error};
 use lock::AdvisoryLock;
+use privileges::Action;
 use tables::Tables;
 
 pub(crate) const TYPE: BackendType = BackendType { name: "pg", schema, open };
@@ -116,7 +118,7 @@ impl PostgresStore {
             Ok(names) => Ok(Vec::into_iter(names).flatten().collect()),
             // Nobody has stored a state yet.
             Err(problem) if is_missing(&problem) => Ok(Vec::new()),
-            Err(problem) => Err(request_error(&problem, &self.target, &self.tables, "list the workspaces")),
+            Err(problem) => Err(request_error(&problem, &self.target, &self.tables, Action::ListWorkspaces)),
         }
     }
 
@@ -136,14 +138,14 @@ impl PostgresStore {
             Ok(Some(snapshot)) if snapshot.bytes.is_empty() => Err(self.empty_row(workspace)),
             Ok(snapshot) => Ok(snapshot),
             Err(problem) if is_missing(&problem) => Ok(None),
-            Err(problem) => Err(request_error(&problem, &self.target, &self.tables, "read the state")),
+            Err(problem) => Err(request_error(&problem, &self.target, &self.tables, Action::Read)),
         }
     }
 
     async fn put(&self, workspace: &str, write: Write<'_>) -> Result<Version, StoreError> {
         let mut session = self.session.lock().await;
         let session = self.prepared(&mut session, workspace).await?;
-        let failed = |problem| request_error(&problem, &self.target, &self.tables, "write the state");
+        let failed = |problem| request_error(&problem, &self.target, &self.tables, Action::Write);
         let text = std::str::from_utf8(write.bytes).map_err(|_| StoreError::InvalidData {
             location: self.shown(workspace),
             reason: "the state is not valid UTF-8".to_owned(),
@@ -213,6 +215,18 @@ impl PostgresStore {
         }
     }
 
+    /// Completes the error of a refused statement with the privileges that the role lacks.
+    async fn explained<T>(&self, action: Action, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        match result {
+            Err(StoreError::AccessDenied { permission: None, resource, reason, .. }) => {
+                let session = self.session.lock().await;
+                let Some(connection) = &session.connection else { return Err(self.closed()) };
+                Err(self.tables.denied(&connection.client, action, resource, reason).await)
+            }
+            result => result,
+        }
+    }
+
     fn closed(&self) -> StoreError {
         StoreError::Network { service: self.target.shown(), reason: "the connection is closed".to_owned() }
     }
@@ -237,7 +251,7 @@ impl PostgresStore {
         match connection.client.execute(&statement, &[&workspace]).await {
             Ok(_) => Ok(()),
             Err(problem) if is_missing(&problem) => Ok(()),
-            Err(problem) => Err(request_error(&problem, &self.target, &self.tables, "delete the workspace")),
+            Err(problem) => Err(request_error(&problem, &self.target, &self.tables, Action::Delete)),
         }
     }
 
@@ -250,7 +264,7 @@ impl PostgresStore {
         let Some(connection) = &session.connection else { return Err(self.closed()) };
         let (held, lock) = AdvisoryLock::take(connection, &self.tables, workspace, info)
             .await
-            .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, "lock the state"))?;
+            .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, Action::Lock))?;
         (session.lock, session.lock_failure) = (Some(lock), None);
         Ok(HeldLock { info: LockInfo { path: self.shown(workspace), ..held.info }, id: held.id })
     }
@@ -260,7 +274,7 @@ impl PostgresStore {
         let is_own = session.lock.as_ref().is_some_and(|lock| lock.id() == id);
         let session = self.connected(&mut session, workspace).await?;
         let Some(connection) = &session.connection else { return Err(self.closed()) };
-        let failed = |problem| request_error(&problem, &self.target, &self.tables, "unlock the state");
+        let failed = |problem| request_error(&problem, &self.target, &self.tables, Action::Unlock);
         if let Some(lock) = session.lock.take_if(|_| is_own) {
             return match lock.release(&connection.client).await.map_err(failed)? {
                 lock::Released::All => Ok(()),
@@ -269,7 +283,7 @@ impl PostgresStore {
         }
         lock::force(&connection.client, &self.tables, workspace, id)
             .await
-            .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, "unlock the state"))
+            .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, Action::Unlock))
     }
 }
 
@@ -288,27 +302,27 @@ impl StateStore for PostgresStore {
     }
 
     fn workspaces(&self) -> StoreFuture<'_, Vec<String>> {
-        Box::pin(self.names())
+        Box::pin(async move { self.explained(Action::ListWorkspaces, self.names().await).await })
     }
 
     fn read<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
-        Box::pin(self.fetch(workspace))
+        Box::pin(async move { self.explained(Action::Read, self.fetch(workspace).await).await })
     }
 
     fn write<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {
-        Box::pin(self.put(workspace, write))
+        Box::pin(async move { self.explained(Action::Write, self.put(workspace, write).await).await })
     }
 
     fn delete_workspace<'a>(&'a self, workspace: &'a str, _: Option<&'a HeldLock>) -> StoreFuture<'a, ()> {
-        Box::pin(self.remove(workspace))
+        Box::pin(async move { self.explained(Action::Delete, self.remove(workspace).await).await })
     }
 
     fn lock<'a>(&'a self, workspace: &'a str, info: &'a LockInfo) -> StoreFuture<'a, HeldLock> {
-        Box::pin(self.take_lock(workspace, info))
+        Box::pin(async move { self.explained(Action::Lock, self.take_lock(workspace, info).await).await })
     }
 
     fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(self.release(workspace, id))
+        Box::pin(async move { self.explained(Action::Unlock, self.release(workspace, id).await).await })
     }
 
     fn journals(&self) -> Option<&dyn JournalStore> {

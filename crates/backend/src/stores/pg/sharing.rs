@@ -2,6 +2,7 @@
 
 use super::connection::request_error;
 use super::lock::{AdvisoryLock, LockMode};
+use super::privileges::Action;
 use super::tables::ensure_sharing;
 use super::{PostgresStore, is_missing};
 use crate::error::StoreError;
@@ -12,7 +13,7 @@ use crate::store::{
 
 impl PostgresStore {
     fn sharing_error(&self, problem: &tokio_postgres::Error) -> StoreError {
-        request_error(problem, &self.target, &self.tables, "write the sharing document")
+        request_error(problem, &self.target, &self.tables, Action::WriteSharing)
     }
 
     async fn get_sharing(&self, workspace: &str) -> Result<Option<Snapshot>, StoreError> {
@@ -57,7 +58,7 @@ impl PostgresStore {
         let mut session = self.session.lock().await;
         let session = self.connected(&mut session, workspace).await?;
         let Some(connection) = &session.connection else { return Err(self.closed()) };
-        let failed = |problem| request_error(&problem, &self.target, &self.tables, "lock the state");
+        let failed = |problem| request_error(&problem, &self.target, &self.tables, Action::Lock);
         if let Some(lock) = session.lock.as_ref().filter(|lock| lock.mode() == LockMode::Shared)
             && lock.is_held(&connection.client).await.map_err(failed)?
         {
@@ -66,7 +67,7 @@ impl PostgresStore {
         }
         let (held, lock) = AdvisoryLock::take_shared(connection, &self.tables, workspace, info)
             .await
-            .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, "lock the state"))?;
+            .map_err(|problem| problem.into_store_error(&self.target, &self.tables, workspace, Action::Lock))?;
         (session.lock, session.lock_failure) = (Some(lock), None);
         Ok(held)
     }
@@ -74,11 +75,11 @@ impl PostgresStore {
 
 impl SharingStore for PostgresStore {
     fn read_sharing<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
-        Box::pin(self.get_sharing(workspace))
+        Box::pin(async move { self.explained(Action::ReadSharing, self.get_sharing(workspace).await).await })
     }
 
     fn write_sharing<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {
-        Box::pin(self.put_sharing(workspace, write))
+        Box::pin(async move { self.explained(Action::WriteSharing, self.put_sharing(workspace, write).await).await })
     }
 
     fn shared_locks(&self) -> Option<&dyn SharedLockStore> {
@@ -88,7 +89,7 @@ impl SharingStore for PostgresStore {
 
 impl SharedLockStore for PostgresStore {
     fn lock_shared<'a>(&'a self, workspace: &'a str, info: &'a LockInfo) -> StoreFuture<'a, HeldLock> {
-        Box::pin(self.take_shared(workspace, info))
+        Box::pin(async move { self.explained(Action::Lock, self.take_shared(workspace, info).await).await })
     }
 
     fn unlock_shared<'a>(&'a self, workspace: &'a str, held: &'a HeldLock, _: Leaving) -> StoreFuture<'a, ()> {

@@ -7,6 +7,7 @@ use tokio_postgres::error::SqlState;
 
 use super::config::Target;
 use super::connection::request_error;
+use super::privileges::Action;
 use crate::error::StoreError;
 use crate::schema::Settings;
 
@@ -32,6 +33,9 @@ struct Creation {
     index: bool,
 }
 
+/// The schema and the name of the sequence that numbers the rows of all tables of states.
+pub(super) const SEQUENCE: (&str, &str) = ("public", "global_states_id_seq");
+
 /// Concurrent creations of the same object fail, although it exists then.
 const ATTEMPTS: u32 = 5;
 
@@ -40,14 +44,22 @@ impl Tables {
         let [schema, table, index] =
             ["schema_name", "table_name", "index_name"].map(|name| settings.required(name).to_owned());
         let qualified = format!("{}.{}", quoted(&schema), quoted(&table));
-        let journal = format!("{}.{}", quoted(&schema), quoted(&format!("{table}_groma_journal")));
-        let sharing = format!("{}.{}", quoted(&schema), quoted(&format!("{table}_groma_sharing")));
+        let journal = format!("{}.{}", quoted(&schema), quoted(&journal_name(&table)));
+        let sharing = format!("{}.{}", quoted(&schema), quoted(&sharing_name(&table)));
         let creation = Creation {
             schema: !settings.flag("skip_schema_creation"),
             table: !settings.flag("skip_table_creation"),
             index: !settings.flag("skip_index_creation"),
         };
         Self { schema, table, index, qualified, journal, sharing, creation }
+    }
+
+    pub fn journal_name(&self) -> String {
+        journal_name(&self.table)
+    }
+
+    pub fn sharing_name(&self) -> String {
+        sharing_name(&self.table)
     }
 
     /// Returns the numbers of the locks that protect the creation of a workspace: Terraform's, and OpenTofu's, which
@@ -67,23 +79,19 @@ impl Tables {
                 Err(problem) if attempt < ATTEMPTS && is_race(&problem) => {
                     tokio::time::sleep(Duration::from_millis(50 * u64::from(attempt))).await;
                 }
-                Err(problem) => return Err(request_error(&problem, target, self, "create the table of states")),
+                Err(problem) => return Err(request_error(&problem, target, self, Action::Create)),
             }
         }
     }
 
     async fn create_once(&self, client: &Client) -> Result<(), tokio_postgres::Error> {
-        if self.creation.schema {
-            // Without the question, the right to create schemas would be needed even where the schema exists.
-            let found = client
-                .query_one("SELECT count(*) FROM information_schema.schemata WHERE schema_name = $1", &[&self.schema])
-                .await?;
-            if found.get::<_, i64>(0) == 0 {
-                client.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {}", quoted(&self.schema))).await?;
-            }
+        if self.creates_schema(client).await? {
+            client.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {}", quoted(&self.schema))).await?;
         }
         if self.creation.table && !self.exists(client, &self.table).await? {
-            client.batch_execute("CREATE SEQUENCE IF NOT EXISTS public.global_states_id_seq AS bigint").await?;
+            if !self.has_sequence(client).await? {
+                client.batch_execute("CREATE SEQUENCE IF NOT EXISTS public.global_states_id_seq AS bigint").await?;
+            }
             let table = format!(
                 "CREATE TABLE IF NOT EXISTS {} (id bigint NOT NULL DEFAULT nextval('public.global_states_id_seq') PRIMARY KEY, \
                  name text UNIQUE, data text)",
@@ -99,16 +107,44 @@ impl Tables {
         Ok(())
     }
 
-    /// Whether the schema has a table or an index of this name.
-    async fn exists(&self, client: &Client, name: &str) -> Result<bool, tokio_postgres::Error> {
-        let statement = "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-                         WHERE n.nspname = $1 AND c.relname = $2";
-        Ok(client.query_one(statement, &[&self.schema, &name]).await?.get::<_, i64>(0) > 0)
+    /// Whether the schema is missing and the backend creates it. `CREATE ... IF NOT EXISTS` needs the right to create objects even
+    /// where they exist, so the catalogs are read first.
+    pub async fn creates_schema(&self, client: &Client) -> Result<bool, tokio_postgres::Error> {
+        let statement = "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = $1";
+        Ok(self.creation.schema && client.query_one(statement, &[&self.schema]).await?.get::<_, i64>(0) == 0)
     }
+
+    /// Whether the sequence of all tables exists.
+    pub async fn has_sequence(&self, client: &Client) -> Result<bool, tokio_postgres::Error> {
+        exists(client, SEQUENCE.0, SEQUENCE.1).await
+    }
+
+    /// Whether the schema has a table or an index of this name.
+    pub async fn exists(&self, client: &Client, name: &str) -> Result<bool, tokio_postgres::Error> {
+        exists(client, &self.schema, name).await
+    }
+}
+
+fn journal_name(table: &str) -> String {
+    format!("{table}_groma_journal")
+}
+
+fn sharing_name(table: &str) -> String {
+    format!("{table}_groma_sharing")
+}
+
+/// Whether a schema has a table, an index or a sequence of this name.
+async fn exists(client: &Client, schema: &str, name: &str) -> Result<bool, tokio_postgres::Error> {
+    let statement = "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                     WHERE n.nspname = $1 AND c.relname = $2";
+    Ok(client.query_one(statement, &[&schema, &name]).await?.get::<_, i64>(0) > 0)
 }
 
 /// Creates the table of journals, which needs the right to create tables in the schema.
 pub(super) async fn ensure_journal(client: &Client, tables: &Tables) -> Result<(), tokio_postgres::Error> {
+    if tables.exists(client, &tables.journal_name()).await? {
+        return Ok(());
+    }
     let statement = format!(
         "CREATE TABLE IF NOT EXISTS {} (name text NOT NULL, segment text NOT NULL, data bytea NOT NULL, \
          PRIMARY KEY (name, segment))",
@@ -121,8 +157,11 @@ pub(super) async fn ensure_journal(client: &Client, tables: &Tables) -> Result<(
     }
 }
 
-/// Creates the table of sharing documents.
+/// Creates the table of sharing documents, which needs the right to create tables in the schema.
 pub(super) async fn ensure_sharing(client: &Client, tables: &Tables) -> Result<(), tokio_postgres::Error> {
+    if tables.exists(client, &tables.sharing_name()).await? {
+        return Ok(());
+    }
     let statement =
         format!("CREATE TABLE IF NOT EXISTS {} (name text PRIMARY KEY, data bytea NOT NULL)", tables.sharing);
     match client.batch_execute(&statement).await {
@@ -145,7 +184,7 @@ fn is_race(problem: &tokio_postgres::Error) -> bool {
     )
 }
 
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

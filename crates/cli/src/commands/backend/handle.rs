@@ -103,7 +103,8 @@ impl Waiting for LockWait<'_> {
 /// Returns the error about a lock that remains after the command.
 pub(in super::super) fn unreleased(problem: &StoreError, held: &HeldLock, command: &str) -> Diagnostic {
     let detail = format!(
-        "Error message: {problem}.\n\nThe lock may still exist and block other runs. If it does, release it with:\n  {command} force-unlock {}",
+        "Error message: {}\n\nThe lock may still exist and block other runs. If it does, release it with:\n  {command} force-unlock {}",
+        problem.detail(),
         held.id
     );
     Diagnostic::error("Error releasing the state lock", detail)

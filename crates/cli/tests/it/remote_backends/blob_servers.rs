@@ -1,6 +1,9 @@
-//! Servers of object stores and Consul, if they are installed, and a double of Kubernetes, with the helpers of the tests of `groma-backend`.
+//! Servers of object stores, Consul and Kubernetes, if they are installed, and a double of Kubernetes, with the helpers of the tests of `groma-backend`.
 
 // The helpers are those of another crate, which uses more of them.
+#[allow(dead_code)]
+#[path = "../../../../backend/tests/it/kubernetes_cluster.rs"]
+mod kubernetes_cluster;
 #[path = "../../../../backend/tests/it/kubernetes_protobuf.rs"]
 mod kubernetes_protobuf;
 #[allow(dead_code)]
@@ -27,10 +30,11 @@ use groma_cloud::api::{ApiClient, ApiRequest};
 use groma_cloud::azure::StorageKey;
 use groma_cloud::background;
 use groma_cloud::http::{ConnectionSettings, Method};
+use kubernetes_cluster::Cluster;
 use kubernetes_server::{KubernetesServer, NAMESPACE};
 use rustls::ServerConnection;
-use serde_json::json;
-use server::Server;
+use serde_json::{Value as Json, json};
+pub use server::Server;
 use tempfile::TempDir;
 use tls_proxy::TlsProxy;
 
@@ -45,10 +49,12 @@ pub struct Served {
     _directory: Option<TempDir>,
 }
 
-fn send(request: ApiRequest) {
+/// Sends a request that succeeds; returns the JSON of the answer.
+pub fn send(request: ApiRequest) -> Json {
     let api = ApiClient::new(ConnectionSettings::default(), groma_cloud::Environment::default()).unwrap();
     let answer = background::block_on(async move { api.send(&request).await }).unwrap().unwrap();
     assert!(answer.status.is_success(), "{answer:?}");
+    serde_json::from_slice(&answer.body).unwrap_or_default()
 }
 
 /// Starts a server of Cloud Storage with a bucket.
@@ -104,17 +110,7 @@ pub fn azurerm() -> Option<Served> {
 
 /// Starts Consul.
 pub fn consul() -> Option<Served> {
-    let server = Server::start("consul", &[], |port| {
-        let port = format!("-http-port={port}");
-        // Other ports would be those of another test.
-        let closed = ["-dns-port=-1", "-grpc-port=-1", "-serf-wan-port=-1"];
-        let fixed = ["agent", "-dev", "-client=127.0.0.1", "-bind=127.0.0.1", &port];
-        fixed.iter().chain(&closed).map(|argument| (*argument).to_owned()).collect()
-    });
-    let Some(server) = server else {
-        eprintln!("skipped: consul is not installed (go install github.com/hashicorp/consul@v1.14.4)");
-        return None;
-    };
+    let server = consul_agent(None)?;
     let block = format!(
         "  backend \"consul\" {{\n    address = \"127.0.0.1:{}\"\n    scheme = \"http\"\n    path = \"team/state\"\n  }}",
         server.port
@@ -122,20 +118,45 @@ pub fn consul() -> Option<Served> {
     Some(Served { block, variables: Vec::new(), _server: Some(server), _directory: None })
 }
 
+/// Starts an agent of Consul, with more configuration.
+pub fn consul_agent(configuration: Option<&str>) -> Option<Server> {
+    let server = Server::start("consul", &[], |port| {
+        let port = format!("-http-port={port}");
+        // Other ports would be those of another test.
+        let closed = ["-dns-port=-1", "-grpc-port=-1", "-serf-wan-port=-1"];
+        let fixed = ["agent", "-dev", "-client=127.0.0.1", "-bind=127.0.0.1", &port];
+        let more = configuration.map(|text| format!("-hcl={text}"));
+        fixed.iter().chain(&closed).map(|argument| (*argument).to_owned()).chain(more).collect()
+    });
+    if server.is_none() {
+        eprintln!("skipped: consul is not on PATH");
+    }
+    server
+}
+
 /// Starts a double of Kubernetes.
 pub fn kubernetes() -> Served {
+    kubernetes_double().0
+}
+
+/// Starts a double of Kubernetes, which the test changes.
+pub fn kubernetes_double() -> (Served, KubernetesServer) {
     let server = KubernetesServer::start();
+    (of_kubeconfig(&server.kubeconfig(), NAMESPACE), server)
+}
+
+/// Creates a namespace in a real Kubernetes, which the first call starts.
+pub fn kubernetes_cluster(namespace: &str) -> Option<Served> {
+    let cluster = Cluster::get()?;
+    Some(of_kubeconfig(&cluster.kubeconfig(), &cluster.namespace(namespace).name))
+}
+
+fn of_kubeconfig(kubeconfig: &str, namespace: &str) -> Served {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("config");
-    let config = json!({
-        "apiVersion": "v1", "kind": "Config", "current-context": "it",
-        "clusters": [{ "name": "it", "cluster": { "server": format!("http://127.0.0.1:{}", server.port) } }],
-        "users": [{ "name": "it", "user": { "token": "token" } }],
-        "contexts": [{ "name": "it", "context": { "cluster": "it", "user": "it" } }],
-    });
-    std::fs::write(&path, config.to_string()).unwrap();
+    std::fs::write(&path, kubeconfig).unwrap();
     let block = format!(
-        "  backend \"kubernetes\" {{\n    secret_suffix = \"team\"\n    namespace = \"{NAMESPACE}\"\n    config_path = \"{}\"\n  }}",
+        "  backend \"kubernetes\" {{\n    secret_suffix = \"team\"\n    namespace = \"{namespace}\"\n    config_path = \"{}\"\n  }}",
         path.display()
     );
     Served { block, variables: Vec::new(), _server: None, _directory: Some(directory) }

@@ -105,14 +105,36 @@ fn write_after_another_program_is_refused() {
 }
 
 #[test]
-fn missing_rights_and_damaged_chunks_are_named() {
+fn missing_permissions_are_named_with_rules() {
+    let server = ConsulServer::start();
+    let locked = Project::new(&configuration(&server.backend("p", "")));
+    let unlocked = Project::new(&configuration(&server.backend("p", "lock = false")));
+    let cases: [(&str, &Project, &[&str]); 4] = [
+        ("key:read on \"p\"", &locked, &["plan"]),
+        ("session:write on the node of the agent", &locked, &["plan"]),
+        ("key:write on \"p/.lock\"", &locked, &["plan"]),
+        // The refused operation of a transaction is no conflict with another run.
+        ("key:write on \"p\"", &unlocked, &["apply", "-auto-approve"]),
+    ];
+    for (permission, project, command) in cases {
+        project.ok(&["init"]);
+        server.shared().forbidden = permission.split(' ').next();
+        let reported = project.fails(command);
+        assert!(reported.contains("Access to the state denied"), "{reported}");
+        assert!(reported.contains(&format!("The missing permission is {permission}.")), "{reported}");
+        assert!(reported.contains("key_prefix \"p\" { policy = \"write\" }"), "{reported}");
+        server.shared().forbidden = None;
+    }
+    assert!(!server.keys().contains(&"p".to_owned()), "nothing was written");
+    unlocked.ok(&["apply", "-auto-approve"]);
+    assert!(locked.has_no_changes());
+}
+
+#[test]
+fn damaged_chunks_are_named() {
     let server = ConsulServer::start();
     let project = Project::new(&configuration(&server.backend("p", "")));
     project.ok(&["init"]);
-    server.shared().is_forbidden = true;
-    let reported = project.fails(&["plan"]);
-    assert!(reported.contains("Access to the state denied") && reported.contains("session:write"), "{reported}");
-    server.shared().is_forbidden = false;
     let list = json!({"current-hash": "0", "chunks": ["p/tfstate.0/0"]}).to_string().into_bytes();
     server.shared().store("p", list);
     let reported = project.fails(&["plan"]);

@@ -22,8 +22,8 @@ pub struct ConsulServer {
 pub struct Shared {
     pub entries: BTreeMap<String, Entry>,
     pub sessions: Vec<String>,
-    /// Whether the token lacks every right.
-    pub is_forbidden: bool,
+    /// The permission that the token lacks, on all keys and nodes.
+    pub forbidden: Option<&'static str>,
     index: u64,
 }
 
@@ -61,12 +61,19 @@ impl ConsulServer {
 
 impl Shared {
     fn answer(&mut self, request: &Request) -> Reply {
-        // As with an access token without rights to the key.
-        if self.is_forbidden {
-            return Reply::new(403, "Permission denied: token lacks permission 'key:read'");
-        }
         let path = request.path.strip_prefix("/v1/").unwrap_or_default().to_owned();
-        match (&*request.method, path.split_once('/').unwrap_or((&path, ""))) {
+        let (kind, rest) = path.split_once('/').unwrap_or((&path, ""));
+        let needed = match (&*request.method, kind) {
+            ("GET", "kv") => "key:read",
+            ("PUT", "session") => "session:write",
+            ("PUT" | "DELETE", "kv") => "key:write",
+            // Lists have only the keys that may be read, and a transaction reports its operations one by one.
+            _ => "",
+        };
+        if self.forbidden == Some(needed) && request.query("keys").is_none() {
+            return Reply::new(403, format!("Permission denied: token lacks permission '{needed}'"));
+        }
+        match (&*request.method, (kind, rest)) {
             (method, ("kv", key)) => self.key(method, key, request),
             ("PUT", ("txn", _)) => self.transaction(request),
             ("PUT", ("session", task)) => self.session(task),
@@ -151,6 +158,11 @@ impl Shared {
     fn transaction(&mut self, request: &Request) -> Reply {
         if request.body.len() > LIMIT {
             return Reply::new(413, "Request body too large, max size: 524288");
+        }
+        if self.forbidden == Some("key:write") {
+            let what = "Permission denied: token lacks permission 'key:write'";
+            let body = json!({"Results": null, "Errors": [{"OpIndex": 0, "What": what}]});
+            return Reply::new(409, body.to_string());
         }
         let operations: Json = serde_json::from_slice(&request.body).unwrap();
         let operation = &operations[0]["KV"];

@@ -1,4 +1,5 @@
-//! Teams that mix Terraform and Groma on one state: they take turns and race, if `GROMA_TERRAFORM` names Terraform.
+//! Teams that mix Groma with Terraform and with OpenTofu on one state: they take turns and race, if `GROMA_TERRAFORM` and `GROMA_TOFU` name
+//! these programs. All stores of this file are in both of them.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use super::blob_servers::{self, Served};
 use super::http_server::HttpServer;
 use super::postgres::Server;
 use super::s3::Moto;
-use super::{Project, STARTED, configuration, one_line, slow};
+use super::{Peer, Project, STARTED, configuration, one_line, slow};
 
 /// The rounds of two racing applies.
 const RACES: usize = 6;
@@ -27,10 +28,10 @@ struct Team {
 }
 
 impl Team {
-    fn new(block: &str, variables: &[(&str, String)]) -> Option<Self> {
+    fn new(peer: Peer, block: &str, variables: &[(&str, String)]) -> Option<Self> {
         let with =
             |project: Project| variables.iter().fold(project, |project, (name, value)| project.with(name, value));
-        let theirs = with(Project::of_terraform(&configuration(block))?);
+        let theirs = with(peer.project(&configuration(block))?);
         let ours = with(Project::new(&configuration(block)));
         Some(Self { ours, theirs, block: block.to_owned() })
     }
@@ -44,7 +45,7 @@ impl Team {
         self.ours.ok(&["init", "-input=false"]);
         self.ours.ok(&["apply", "-auto-approve", "-input=false"]);
         self.theirs.ok(&["init", "-input=false"]);
-        assert!(self.theirs.has_no_changes(), "Terraform reads what Groma wrote");
+        assert!(self.theirs.has_no_changes(), "the peer reads what Groma wrote");
         for (number, (writer, reader)) in self.both().into_iter().cycle().take(4).enumerate() {
             let value = format!("turn-{number}");
             writer.ok(&["apply", "-auto-approve", "-input=false", &format!("-var=input={value}")]);
@@ -114,7 +115,7 @@ impl Team {
             let ran = Project::ran(ours.wait_with_output().unwrap());
             assert_eq!(ran.code, 0, "{}", one_line(&ran.text));
             let mut ran = Project::ran(theirs.wait_with_output().unwrap());
-            // Terraform does not wait for a lock whose info is not readable yet, or not any more. It has changed nothing.
+            // The peers do not wait for a lock whose info is not readable yet, or not any more. They have changed nothing.
             if ran.code == 1 && ran.text.contains("Error acquiring the state lock") {
                 ran = self.theirs.run(&arguments(&values[1]).each_ref().map(|argument| &**argument));
             }
@@ -137,47 +138,56 @@ impl Team {
     }
 }
 
-fn team_on(served: Option<Served>) {
-    let Some(served) = served else { return };
-    if let Some(team) = Team::new(&served.block, &served.variables) {
-        team.runs_together(Workspaces::Many);
+/// Runs one team with each peer. The state of the first team is where the second one begins.
+fn teams_on(block: &str, variables: &[(&str, String)], workspaces: Workspaces) {
+    for team in Peer::ALL.into_iter().filter_map(|peer| Team::new(peer, block, variables)) {
+        team.runs_together(workspaces);
+    }
+}
+
+fn teams_on_server(served: Option<Served>) {
+    if let Some(served) = served {
+        teams_on(&served.block, &served.variables, Workspaces::Many);
     }
 }
 
 #[test]
-fn mixed_team_on_s3() {
+fn mixed_teams_on_s3() {
     let Some(moto) = Moto::start() else { return };
     for (key, locks) in [("file", "use_lockfile = true"), ("table", "dynamodb_table = \"locks\"")] {
-        let Some(team) = Team::new(&moto.backend(&format!("team/{key}.tfstate"), locks), &[]) else { return };
-        team.runs_together(Workspaces::Many);
+        teams_on(&moto.backend(&format!("team/{key}.tfstate"), locks), &[], Workspaces::Many);
     }
 }
 
 #[test]
-fn mixed_team_on_pg() {
+fn mixed_teams_on_pg() {
     let Some(server) = Server::start() else { return };
-    let Some(team) = Team::new(&server.backend("team"), &[]) else { return };
-    team.runs_together(Workspaces::Many);
+    teams_on(&server.backend("team"), &[], Workspaces::Many);
 }
 
 #[test]
-fn mixed_team_on_gcs() {
-    team_on(blob_servers::gcs());
+fn mixed_teams_on_gcs() {
+    teams_on_server(blob_servers::gcs());
 }
 
 #[test]
-fn mixed_team_on_azurerm() {
-    team_on(blob_servers::azurerm());
+fn mixed_teams_on_azurerm() {
+    teams_on_server(blob_servers::azurerm());
 }
 
 #[test]
-fn mixed_team_on_consul() {
-    team_on(blob_servers::consul());
+fn mixed_teams_on_consul() {
+    teams_on_server(blob_servers::consul());
 }
 
 #[test]
-fn mixed_team_on_http() {
+fn mixed_teams_on_kubernetes() {
+    teams_on_server(Some(blob_servers::kubernetes()));
+    teams_on_server(blob_servers::kubernetes_cluster("teams"));
+}
+
+#[test]
+fn mixed_teams_on_http() {
     let server = HttpServer::start();
-    let Some(team) = Team::new(&server.backend(), &[]) else { return };
-    team.runs_together(Workspaces::One);
+    teams_on(&server.backend(), &[], Workspaces::One);
 }

@@ -1,18 +1,22 @@
-//! Remote backends through the command line, against servers on loopback, and compared with Terraform on the same states.
+//! Remote backends through the command line, against servers on loopback, and together with Terraform and OpenTofu on the same states.
 
 mod bad_states;
 mod blob_servers;
 mod cloud;
 mod consul;
+mod consul_acl;
 mod consul_server;
 mod http;
 mod http_server;
+mod kubernetes;
 mod large_states;
 mod lost_machines;
 mod migration;
 mod mixed_teams;
 mod postgres;
+mod postgres_privileges;
 mod s3;
+mod s3_permissions;
 mod sharing;
 mod tokens;
 mod web;
@@ -44,6 +48,30 @@ pub struct Project {
     variables: Vec<(String, String)>,
 }
 
+/// A program that shares states with Groma.
+#[derive(Clone, Copy, Debug)]
+pub enum Peer {
+    Terraform,
+    OpenTofu,
+}
+
+impl Peer {
+    pub const ALL: [Self; 2] = [Self::Terraform, Self::OpenTofu];
+
+    /// Creates a directory for the peer, if its environment variable names the program.
+    pub fn project(self, configuration: &str) -> Option<Project> {
+        let variable = match self {
+            Self::Terraform => "GROMA_TERRAFORM",
+            Self::OpenTofu => "GROMA_TOFU",
+        };
+        let Some(program) = std::env::var_os(variable).filter(|path| !path.is_empty()) else {
+            eprintln!("skipped: {variable} does not name {self:?} to share states with");
+            return None;
+        };
+        Some(Project::of(Path::new(&program), configuration))
+    }
+}
+
 /// The result of a command.
 pub struct Ran {
     pub code: i32,
@@ -58,12 +86,7 @@ impl Project {
 
     /// Creates a directory for Terraform, if `GROMA_TERRAFORM` names it.
     pub fn of_terraform(configuration: &str) -> Option<Self> {
-        let program = std::env::var_os("GROMA_TERRAFORM").filter(|path| !path.is_empty());
-        let Some(program) = program else {
-            eprintln!("skipped: GROMA_TERRAFORM does not name a Terraform to compare with");
-            return None;
-        };
-        Some(Self::of(Path::new(&program), configuration))
+        Peer::Terraform.project(configuration)
     }
 
     fn of(program: &Path, configuration: &str) -> Self {

@@ -59,7 +59,12 @@ impl Server {
 
     /// Runs statements; `None` if `psql` is not installed.
     pub fn execute(&self, statements: &str) -> Option<()> {
-        let psql = Command::new("psql").args(["-q", "-v", "ON_ERROR_STOP=1", "-c", statements, &self.url()]).status();
+        self.execute_in("postgres", statements)
+    }
+
+    pub fn execute_in(&self, database: &str, statements: &str) -> Option<()> {
+        let url = self.url("postgres", database);
+        let psql = Command::new("psql").args(["-q", "-v", "ON_ERROR_STOP=1", "-c", statements, &url]).status();
         let Ok(status) = psql else {
             eprintln!("skipped: psql is not installed");
             return None;
@@ -68,12 +73,17 @@ impl Server {
         Some(())
     }
 
-    fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", self.port)
+    fn url(&self, role: &str, database: &str) -> String {
+        format!("postgres://{role}@127.0.0.1:{}/{database}?sslmode=disable", self.port)
     }
 
     pub fn backend(&self, schema: &str) -> String {
-        format!("  backend \"pg\" {{\n    conn_str = \"{}\"\n    schema_name = \"{schema}\"\n  }}", self.url())
+        self.backend_of("postgres", "postgres", schema)
+    }
+
+    pub fn backend_of(&self, role: &str, database: &str, schema: &str) -> String {
+        let url = self.url(role, database);
+        format!("  backend \"pg\" {{\n    conn_str = \"{url}\"\n    schema_name = \"{schema}\"\n  }}")
     }
 }
 
@@ -238,7 +248,7 @@ fn reading_remote_state_creates_nothing() {
     let reader = Project::new(&format!(
         "data \"terraform_remote_state\" \"it\" {{\n  backend = \"pg\"\n  workspace = \"blue\"\n  config = {{\n    conn_str = \
          \"{}\"\n  }}\n}}\noutput \"read\" {{\n  value = data.terraform_remote_state.it.outputs.value\n}}\n",
-        server.url()
+        server.url("postgres", "postgres")
     ));
     reader.ok(&["init"]);
     assert!(reader.fails(&["plan"]).contains("Unable to find remote state"));

@@ -22,7 +22,7 @@ pub struct Moto {
     /// Where it records requests.
     directory: TempDir,
     port: u16,
-    url: String,
+    pub url: String,
     client: AwsClient,
 }
 
@@ -76,10 +76,14 @@ impl Moto {
     }
 
     pub fn backend(&self, key: &str, more: &str) -> String {
+        self.backend_with_keys(["AKIAIOSFODNN7EXAMPLE", "secret"], key, more)
+    }
+
+    pub fn backend_with_keys(&self, [id, secret]: [&str; 2], key: &str, more: &str) -> String {
         let url = &self.url;
         format!(
             "  backend \"s3\" {{\n    bucket = \"states\"\n    key = \"{key}\"\n    region = \"us-east-1\"\n    \
-             access_key = \"AKIAIOSFODNN7EXAMPLE\"\n    secret_key = \"secret\"\n    use_path_style = true\n    \
+             access_key = \"{id}\"\n    secret_key = \"{secret}\"\n    use_path_style = true\n    \
              skip_metadata_api_check = true\n    {more}\n    \
              endpoints = {{ s3 = \"{url}\", dynamodb = \"{url}\", sts = \"{url}\", iam = \"{url}\" }}\n  }}"
         )

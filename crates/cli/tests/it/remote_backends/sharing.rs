@@ -10,7 +10,7 @@ use super::blob_servers::{self, Served};
 use super::consul_server::ConsulServer;
 use super::postgres::Server;
 use super::s3::Moto;
-use super::{Project, one_line};
+use super::{Peer, Project, one_line};
 
 /// Two objects without a relation, and a third that depends on the second. The provisioner of each of the first two runs the command in
 /// its variable, which finds the identifier of its object in `ID`.
@@ -181,12 +181,17 @@ fn killed(shared: &Shared, next: &Project, end: &dyn Fn()) {
     assert!(!shown.contains("unless it is renewed"), "{shown}");
 }
 
-/// Terraform finds a shared state locked, and shared runs wait for Terraform.
-fn terraform(shared: &Shared) {
-    let Some(theirs) = Project::of_terraform(&configuration(&shared.backend)) else { return };
+/// Terraform and OpenTofu find a shared state locked, and shared runs wait for them.
+fn excludes_peers(shared: &Shared) {
+    for theirs in Peer::ALL.into_iter().filter_map(|peer| peer.project(&configuration(&shared.backend))) {
+        excludes_peer(shared, theirs);
+    }
+}
+
+fn excludes_peer(shared: &Shared, theirs: Project) {
     let theirs = shared.variables.iter().fold(theirs, |project, (name, value)| project.with(name, value));
     theirs.ok(&["init"]);
-    for earlier in ["begun", "go"] {
+    for earlier in ["begun", "go", "theirs", "go-on"] {
         let _ = std::fs::remove_file(shared.folder.path().join(earlier));
     }
     let run = shared.start_slow();
@@ -195,7 +200,7 @@ fn terraform(shared: &Shared) {
     shared.go();
     succeeds(run);
     let ran = theirs.run(&["plan", "-input=false", "-detailed-exitcode", "-var=a=20"]);
-    assert_ne!(ran.code, 1, "the lock is released, and Terraform reads the state: {}", ran.text);
+    assert_ne!(ran.code, 1, "the lock is released, and the peer reads the state: {}", ran.text);
     let command = format!("-var=a_command={}", shared.meeting("theirs", "go-on"));
     let mut run = theirs.start(&["apply", "-auto-approve", "-input=false", "-var=a=9", &command]);
     shared.until_begun("theirs", &mut run);
@@ -228,7 +233,7 @@ fn states_on_are_shared(served: &Served) {
     live_runs(&shared);
     // The same machine takes the run over without waiting for its deadline.
     killed(&shared, &shared.one, &|| {});
-    terraform(&shared);
+    excludes_peers(&shared);
     shared.one.ok(&["state", "sharing", "disable"]);
     shared.other.ok(&["apply", "-auto-approve", "-var=a=12", "-var=b=12"]);
     assert!(shared.one.run(&["plan", "-detailed-exitcode", "-var=a=12", "-var=b=12"]).code == 0);
@@ -252,11 +257,11 @@ fn local_states_are_shared() {
 }
 
 #[test]
-fn terraform_and_shared_runs_exclude_each_other_on_local_states() {
+fn peers_and_shared_runs_exclude_each_other_on_local_states() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("terraform.tfstate");
     let backend = format!("  backend \"local\" {{\n    path = \"{}\"\n  }}", path.display());
-    terraform(&Shared::new(&backend));
+    excludes_peers(&Shared::new(&backend));
 }
 
 #[test]
@@ -264,7 +269,7 @@ fn pg_states_are_shared() {
     let Some(server) = Server::start() else { return };
     let shared = all_but_killed(&server.backend("sharing"));
     killed(&shared, &shared.one, &|| {});
-    terraform(&Shared::new(&server.backend("mixed")));
+    excludes_peers(&Shared::new(&server.backend("mixed")));
 }
 
 #[test]
@@ -280,7 +285,7 @@ fn s3_states_are_shared() {
         moto.put("shared.tfstate.groma-sharing", &document);
     };
     killed(&shared, &shared.other, &end);
-    terraform(&Shared::new(&moto.backend("mixed.tfstate", "use_lockfile = true")));
+    excludes_peers(&Shared::new(&moto.backend("mixed.tfstate", "use_lockfile = true")));
 }
 
 #[test]
@@ -338,6 +343,12 @@ fn consul_states_are_shared_on_the_double() {
 #[test]
 fn kubernetes_states_are_shared() {
     states_on_are_shared(&blob_servers::kubernetes());
+}
+
+#[test]
+fn kubernetes_states_are_shared_on_a_cluster() {
+    let Some(served) = blob_servers::kubernetes_cluster("sharing") else { return };
+    states_on_are_shared(&served);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Real Terraform on the states and locks of the stores, if `GROMA_TERRAFORM` names it.
+//! Terraform and OpenTofu on the states and locks of the stores, if `GROMA_TERRAFORM` and `GROMA_TOFU` name them.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -10,35 +10,48 @@ use groma_value::Value;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-use super::kubernetes_server::{KubernetesServer, NAMESPACE};
+use super::kubernetes::Kubernetes;
 use super::oss_server::OssServer;
 use super::s3::{Moto, block};
 use super::store::Store;
 use super::tls_proxy::TlsProxy;
 use super::{azurerm, gcs, oci, oss, store};
 
-/// A working directory of Terraform.
-struct Terraform {
+/// Both programs.
+const ALL: [Product; 2] = [Product::Terraform, Product::OpenTofu];
+
+/// A working directory of a program that shares states with Groma.
+struct Peer {
+    product: Product,
     program: PathBuf,
     directory: TempDir,
     variables: Vec<(String, String)>,
 }
 
-impl Terraform {
-    fn new(backend: &str, resources: &str) -> Option<Self> {
-        let Some(program) = std::env::var_os("GROMA_TERRAFORM").filter(|path| !path.is_empty()) else {
-            eprintln!("skipped: GROMA_TERRAFORM does not name a Terraform to compare with");
+impl Peer {
+    /// Creates a directory for each of the products that a variable names.
+    fn of(products: &[Product], backend: &str, resources: &str) -> Vec<Self> {
+        products.iter().filter_map(|product| Self::new(*product, backend, resources)).collect()
+    }
+
+    fn new(product: Product, backend: &str, resources: &str) -> Option<Self> {
+        let variable = match product {
+            Product::Terraform => "GROMA_TERRAFORM",
+            Product::OpenTofu => "GROMA_TOFU",
+        };
+        let Some(program) = std::env::var_os(variable).filter(|path| !path.is_empty()) else {
+            eprintln!("skipped: {variable} does not name {product:?} to share states with");
             return None;
         };
-        let terraform =
-            Self { program: PathBuf::from(program), directory: tempfile::tempdir().unwrap(), variables: Vec::new() };
-        terraform.configure(backend, resources);
-        Some(terraform)
+        let (program, directory) = (PathBuf::from(program), tempfile::tempdir().unwrap());
+        let peer = Self { product, program, directory, variables: Vec::new() };
+        peer.configure(backend, resources);
+        Some(peer)
     }
 
     /// Sets environment variables for all commands.
-    fn with(mut self, variables: &[(&str, &str)]) -> Self {
-        self.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    fn with(mut self, variables: &[(&str, &String)]) -> Self {
+        self.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())));
         self
     }
 
@@ -92,15 +105,15 @@ fn state(lineage: &str, serial: u64, value: &str) -> Vec<u8> {
 
 /// States, workspaces and locks both ways.
 fn shares(store: &Store, backend: &str) {
-    if let Some(terraform) = Terraform::new(backend, SMALL) {
-        shares_with(&terraform, store, backend);
+    for peer in Peer::of(&ALL, backend, SMALL) {
+        shares_with(&peer, store, backend);
     }
 }
 
-fn shares_with(terraform: &Terraform, store: &Store, backend: &str) {
-    terraform.ok(&["init", "-input=false"]);
-    record_has_the_same_hash(terraform);
-    terraform.ok(&["apply", "-auto-approve", "-input=false"]);
+fn shares_with(peer: &Peer, store: &Store, backend: &str) {
+    peer.ok(&["init", "-input=false"]);
+    record_has_the_same_hash(peer);
+    peer.ok(&["apply", "-auto-approve", "-input=false"]);
     let theirs = store.read("default").unwrap().unwrap();
     let document: Json = serde_json::from_slice(&theirs.bytes).unwrap();
     assert_eq!(document["outputs"]["value"]["value"], "theirs");
@@ -109,29 +122,29 @@ fn shares_with(terraform: &Terraform, store: &Store, backend: &str) {
     let current = store.read("default").unwrap().unwrap();
     let expected = Expected::Version(current.version);
     store.write("default", &state(lineage, 10, "ours"), expected, Some(&held)).unwrap();
-    let (code, text) = terraform.run(&["plan", "-input=false"]);
+    let (code, text) = peer.run(&["plan", "-input=false"]);
     assert!(code == 1 && text.contains("Error acquiring the state lock") && text.contains("tester@here"), "{text}");
-    assert!(text.contains(&held.id), "Terraform shows the ID that releases the lock: {text}");
+    assert!(text.contains(&held.id), "the peer shows the ID that releases the lock: {text}");
     store.unlock("default", &held.id).unwrap();
-    assert_eq!(terraform.ok(&["output", "-raw", "value"]), "ours");
-    workspaces_are_shared(store, terraform);
-    locks_exclude(store, terraform, backend);
+    assert_eq!(peer.ok(&["output", "-raw", "value"]), "ours");
+    workspaces_are_shared(store, peer);
+    locks_exclude(store, peer, backend);
 }
 
 /// The record of the working directory: the arguments of the schema, and the hash of the block.
-fn record_has_the_same_hash(terraform: &Terraform) {
-    let record = std::fs::read(terraform.directory.path().join(".terraform/terraform.tfstate")).unwrap();
+fn record_has_the_same_hash(peer: &Peer) {
+    let record = std::fs::read(peer.directory.path().join(".terraform/terraform.tfstate")).unwrap();
     let record: Json = serde_json::from_slice(&record).unwrap();
     let (ty, recorded) = (record["backend"]["type"].as_str().unwrap(), &record["backend"]["config"]);
     let schema = (registry::find(ty).unwrap().schema)();
     let config = schema.from_record(recorded).unwrap();
-    assert_eq!(&schema.to_record(&config, Product::Terraform).unwrap(), recorded);
-    let hash = record_hash(ty, schema, &config, Product::Terraform);
+    assert_eq!(&schema.to_record(&config, peer.product).unwrap(), recorded);
+    let hash = record_hash(ty, schema, &config, peer.product);
     assert_eq!(Some(u64::from(hash)), record["backend"]["hash"].as_u64());
 }
 
-fn workspaces_are_shared(store: &Store, terraform: &Terraform) {
-    terraform.ok(&["workspace", "new", "green"]);
+fn workspaces_are_shared(store: &Store, peer: &Peer) {
+    peer.ok(&["workspace", "new", "green"]);
     assert!(store.workspaces().unwrap().contains(&"green".to_owned()));
     assert!(store.read("green").unwrap().is_some());
     let held = store.lock("red").unwrap();
@@ -141,25 +154,25 @@ fn workspaces_are_shared(store: &Store, terraform: &Terraform) {
     };
     store.write("red", &state("c0ffee", 1, "red"), expected, Some(&held)).unwrap();
     store.unlock("red", &held.id).unwrap();
-    terraform.ok(&["workspace", "select", "red"]);
-    assert_eq!(terraform.ok(&["output", "-raw", "value"]), "red");
-    terraform.ok(&["workspace", "select", "default"]);
+    peer.ok(&["workspace", "select", "red"]);
+    assert_eq!(peer.ok(&["output", "-raw", "value"]), "red");
+    peer.ok(&["workspace", "select", "default"]);
     store.delete("red", None).unwrap();
-    assert!(!terraform.ok(&["workspace", "list"]).contains("red"));
-    terraform.ok(&["workspace", "delete", "green"]);
+    assert!(!peer.ok(&["workspace", "list"]).contains("red"));
+    peer.ok(&["workspace", "delete", "green"]);
     assert_eq!(store.workspaces().unwrap().iter().filter(|name| *name != "default").count(), 0);
 }
 
-fn locks_exclude(store: &Store, terraform: &Terraform, backend: &str) {
-    // Terraform releases the lock of a run that is gone.
+fn locks_exclude(store: &Store, peer: &Peer, backend: &str) {
+    // The peer releases the lock of a run that is gone.
     let held = store.lock("default").unwrap();
-    terraform.ok(&["force-unlock", "-force", &held.id]);
+    peer.ok(&["force-unlock", "-force", &held.id]);
     assert!(matches!(store.unlock("default", &held.id), Err(StoreError::NotLocked { .. })));
-    terraform.configure(backend, SLOW);
-    let mut child = terraform.start(&["apply", "-auto-approve", "-input=false"]);
+    peer.configure(backend, SLOW);
+    let mut child = peer.start(&["apply", "-auto-approve", "-input=false"]);
     let begin = Instant::now();
     let holder = loop {
-        assert!(begin.elapsed() < Duration::from_secs(60), "the lock of Terraform is never seen");
+        assert!(begin.elapsed() < Duration::from_secs(60), "the lock of the peer is never seen");
         match store.lock("default") {
             Err(StoreError::Locked { holder: Some(holder), .. }) if holder.operation == "OperationTypeApply" => {
                 break holder;
@@ -169,12 +182,12 @@ fn locks_exclude(store: &Store, terraform: &Terraform, backend: &str) {
             Err(problem) => panic!("{problem:?}"),
         }
         if child.try_wait().unwrap().is_some() {
-            // This test held the lock when Terraform tried.
-            child = terraform.start(&["apply", "-auto-approve", "-input=false"]);
+            // This test held the lock when the peer tried.
+            child = peer.start(&["apply", "-auto-approve", "-input=false"]);
         }
         thread::sleep(Duration::from_millis(150));
     };
-    // A lock that Terraform holds is released by the ID that it wrote.
+    // A lock that the peer holds is released by the ID that it wrote.
     store.unlock("default", &holder.id).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -183,7 +196,7 @@ fn locks_exclude(store: &Store, terraform: &Terraform, backend: &str) {
 }
 
 #[test]
-fn terraform_shares_the_states_and_locks_of_s3() {
+fn peers_share_the_states_and_locks_of_s3() {
     let Some(moto) = Moto::start() else { return };
     let cases = [
         ("tf-file", "use_lockfile = true"),
@@ -213,7 +226,7 @@ fn terraform_shares_the_states_and_locks_of_s3() {
 }
 
 #[test]
-fn terraform_shares_the_states_and_locks_of_gcs() {
+fn peers_share_the_states_and_locks_of_gcs() {
     let Some(port) = gcs::server() else { return };
     gcs::make_bucket(port, "tf");
     let url = format!("http://127.0.0.1:{port}/storage/v1/");
@@ -232,33 +245,30 @@ fn terraform_shares_the_states_and_locks_of_gcs() {
 }
 
 #[test]
-fn terraform_shares_the_states_and_locks_of_kubernetes() {
-    let server = KubernetesServer::start();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("config");
-    let kubeconfig = format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: here\ncontexts:\n- name: here\n  context: {{cluster: c, user: u}}\nclusters:\n- \
-         name: c\n  cluster: {{server: \"http://127.0.0.1:{}\"}}\nusers:\n- name: u\n  user: {{token: token}}\n",
-        server.port
-    );
-    std::fs::write(&path, kubeconfig).unwrap();
-    let path = path.display().to_string();
-    let backend = format!(
-        "  backend \"kubernetes\" {{\n    secret_suffix = \"net\"\n    namespace = \"{NAMESPACE}\"\n    config_path = \"{path}\"\n  }}"
-    );
-    let given = [
-        ("secret_suffix", Value::string("net")),
-        ("namespace", Value::string(NAMESPACE)),
-        ("config_path", Value::string(&path)),
-    ];
-    let store = Store::open("kubernetes", &store::block(&given, &[]), &[]).unwrap();
-    shares(&store, &backend);
-    reads_a_split_state(&store, &backend, &server);
+fn peers_share_the_states_and_locks_of_kubernetes() {
+    for kubernetes in Kubernetes::all("peers") {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config");
+        std::fs::write(&path, kubernetes.kubeconfig()).unwrap();
+        let (path, namespace) = (path.display().to_string(), kubernetes.namespace());
+        let backend = format!(
+            "  backend \"kubernetes\" {{\n    secret_suffix = \"net\"\n    namespace = \"{namespace}\"\n    config_path = \"{path}\"\n  }}"
+        );
+        let given = [
+            ("secret_suffix", Value::string("net")),
+            ("namespace", Value::string(namespace)),
+            ("config_path", Value::string(&path)),
+        ];
+        let store = Store::open("kubernetes", &store::block(&given, &[]), &[]).unwrap();
+        shares(&store, &backend);
+        reads_a_split_state(&store, &backend, &kubernetes);
+    }
 }
 
 /// A state that one secret cannot hold.
-fn reads_a_split_state(store: &Store, backend: &str, server: &KubernetesServer) {
-    let Some(terraform) = Terraform::new(backend, SMALL) else { return };
+fn reads_a_split_state(store: &Store, backend: &str, kubernetes: &Kubernetes) {
+    // OpenTofu stores a state in one secret, and reads only that.
+    let Some(peer) = Peer::new(Product::Terraform, backend, SMALL) else { return };
     let mut seed = 5_u32;
     let digit = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -266,17 +276,17 @@ fn reads_a_split_state(store: &Store, backend: &str, server: &KubernetesServer) 
     };
     let large: String = std::iter::repeat_with(digit).take(1_500_000).collect();
     store.write("default", &state("c0ffee", 1, &large), Expected::Any, None).unwrap();
-    assert!(server.names().contains(&"secrets/tfstate-default-net-part-1".to_owned()), "{:?}", server.names());
-    terraform.ok(&["init", "-input=false"]);
-    assert!(terraform.ok(&["output", "-raw", "value"]) == large, "Terraform reads another state");
-    terraform.ok(&["apply", "-auto-approve", "-input=false"]);
-    assert!(!server.names().contains(&"secrets/tfstate-default-net-part-1".to_owned()));
+    assert!(kubernetes.names().contains(&"secrets/tfstate-default-net-part-1".to_owned()), "{:?}", kubernetes.names());
+    peer.ok(&["init", "-input=false"]);
+    assert!(peer.ok(&["output", "-raw", "value"]) == large, "the peer reads another state");
+    peer.ok(&["apply", "-auto-approve", "-input=false"]);
+    assert!(!kubernetes.names().contains(&"secrets/tfstate-default-net-part-1".to_owned()));
     let found: Json = serde_json::from_slice(&store.read("default").unwrap().unwrap().bytes).unwrap();
     assert_eq!(found["outputs"]["value"]["value"], "theirs");
 }
 
 #[test]
-fn terraform_shares_the_states_and_locks_of_azurerm() {
+fn peers_share_the_states_and_locks_of_azurerm() {
     let Some(port) = azurerm::server() else { return };
     azurerm::make_container(port, "tf-states");
     let folder = tempfile::tempdir().unwrap();
@@ -288,16 +298,17 @@ fn terraform_shares_the_states_and_locks_of_azurerm() {
          key = \"team/a.tfstate\"\n    access_key = \"{}\"\n  }}",
         azurerm::KEY
     );
-    let Some(terraform) = Terraform::new(&backend, SMALL) else { return };
     let address = format!("http://127.0.0.1:{}", proxy.port);
     let certificate = certificate.display().to_string();
-    let terraform = terraform.with(&[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)]);
+    let variables = &[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)];
     let store = azurerm::open(port, "tf-states", &[]).unwrap();
-    shares_with(&terraform, &store, &backend);
+    for peer in Peer::of(&ALL, &backend, SMALL) {
+        shares_with(&peer.with(variables), &store, &backend);
+    }
 }
 
 #[test]
-fn terraform_shares_the_states_and_locks_of_oci() {
+fn peers_share_the_states_and_locks_of_oci() {
     let double = oci::Double::with_pages_of(1000);
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = (folder.path().join("ca.pem"), folder.path().join("key.pem"));
@@ -308,15 +319,17 @@ fn terraform_shares_the_states_and_locks_of_oci() {
          tenancy_ocid = \"tenancy\"\n    user_ocid = \"user\"\n    fingerprint = \"finger\"\n    private_key_path = \"{}\"\n  }}",
         key.display()
     );
-    let Some(terraform) = Terraform::new(&backend, SMALL) else { return };
     let address = format!("http://127.0.0.1:{}", proxy.port);
     let certificate = certificate.display().to_string();
-    let terraform = terraform.with(&[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)]);
-    shares_with(&terraform, &double.open(&[]).unwrap(), &backend);
+    let variables = &[("HTTPS_PROXY", &address), ("SSL_CERT_FILE", &certificate)];
+    // OpenTofu has no backend "oci".
+    if let Some(peer) = Peer::new(Product::Terraform, &backend, SMALL) {
+        shares_with(&peer.with(variables), &double.open(&[]).unwrap(), &backend);
+    }
 }
 
 #[test]
-fn terraform_shares_the_states_and_locks_of_oss() {
+fn peers_share_the_states_and_locks_of_oss() {
     let server = OssServer::start();
     let url = server.url();
     let backend = format!(
