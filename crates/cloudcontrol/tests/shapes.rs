@@ -8,8 +8,8 @@ use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::schema::Catalogue;
 use groma_framework::Server;
 use groma_provider::{
-    Attribute, Block, ClientCapabilities, ObjectNesting, PlanRequest, Provider, ProviderDiagnostics, UpgradeRequest, Use, ValidateRequest,
-    proposed_new_state,
+    Attribute, Block, ClientCapabilities, ObjectNesting, PlanRequest, Provider, ProviderDiagnostics, UpgradeRequest,
+    Use, ValidateRequest, proposed_new_state,
 };
 use groma_value::{Type, Value, convert};
 use serde_json::{Value as Json, json};
@@ -182,6 +182,18 @@ fn cc_21_properties_that_go_together() {
         (with("dependencies", json!({"A": ["B"]})), json!({"a": "x", "b": "x"}), json!({"a": "x"})),
         (with("anyOf", json!([{"required": ["A"]}, {"required": ["B"]}])), json!({"b": "x"}), json!({"name": "x"})),
         (with("oneOf", json!([{"required": ["A"]}, {"required": ["B"]}])), json!({"a": "x"}), json!({"name": "x"})),
+        (with("allOf", json!([{"required": ["A", "B"]}])), json!({"a": "x", "b": "x"}), json!({"a": "x"})),
+        (
+            with("allOf", json!([{"oneOf": [{"required": ["A"]}, {"required": ["B"]}]}])),
+            json!({"b": "x"}),
+            json!({"a": "x", "b": "x"}),
+        ),
+        (with("allOf", json!([{"allOf": [{"required": ["A"]}]}])), json!({"a": "x"}), json!({"name": "x"})),
+        (
+            with("allOf", json!([{"oneOf": [{}, {"required": ["A", "B"]}]}])),
+            json!({"a": "x"}),
+            json!({"a": "x", "b": "x"}),
+        ),
     ] {
         assert_eq!(problems(schema.clone(), &good), Vec::<String>::new(), "{schema}");
         assert_eq!(problems(schema.clone(), &bad).len(), 1, "{schema}");

@@ -106,21 +106,20 @@ impl Check<'_> {
         }
     }
 
-    /// Checks `oneOf`, `anyOf`, `if` and `not` with branches that say more than which properties are required.
+    /// Checks `oneOf`, `anyOf`, `if` and `not` with branches that say more than which properties are required, those in `allOf` too.
     fn subschemas(&mut self, fields: &Fields, config: &Value) {
         let schema = self.schema;
         let rules = schema.node(fields.node);
         let is_simple = |branches: &[NodeId]| branches.iter().all(|branch| only_requires(schema.node(*branch)));
-        let simple = is_simple(&rules.one_of) && is_simple(&rules.any_of);
         let has_conditions = |node: &Node| node.conditional.is_some() || node.negated.is_some();
-        let conditional_parts: Vec<&Node> =
-            rules.all_of.iter().map(|part| schema.node(*part)).filter(|part| has_conditions(part)).collect();
-        let has_rules = !simple || has_conditions(rules) || !conditional_parts.is_empty();
+        let is_complex = |node: &Node| has_conditions(node) || !is_simple(&node.one_of) || !is_simple(&node.any_of);
+        let complex_parts: Vec<&Node> = parts(schema, rules).into_iter().filter(|part| is_complex(part)).collect();
+        let has_rules = is_complex(rules) || !complex_parts.is_empty();
         if !has_rules || !config.is_wholly_known() {
             return;
         }
         let document = Json::Object(of_object(fields, config, Part::Given));
-        for part in conditional_parts {
+        for part in complex_parts {
             if !broken_combinations(schema, part, &document).is_empty() {
                 let rule = Rule::of(rules, Keyword::AllOf);
                 self.broken(rule, COMBINATION, "must obey a rule that its schema has for such values.".to_owned());
@@ -320,6 +319,20 @@ impl Check<'_> {
         let schema = self.schema;
         let rules = schema.node(fields.node);
         let given = Given { fields, values };
+        self.combinations_of(rules, &given);
+        let rule = Rule::of(rules, Keyword::AllOf);
+        for part in parts(schema, rules) {
+            let missing: Vec<Name> = part.required.iter().filter(|name| given.is_absent(name)).cloned().collect();
+            if !missing.is_empty() {
+                self.broken(rule, COMBINATION, format!("{} must be set.", given.attributes(&missing)));
+            }
+            if rule == Rule::Published {
+                self.combinations_of(part, &given);
+            }
+        }
+    }
+
+    fn combinations_of(&mut self, rules: &Node, given: &Given<'_>) {
         for (name, needs) in &rules.dependent_required {
             for needed in needs.iter().filter(|needed| given.is_set(name) && given.is_absent(needed)) {
                 let (name, needed) = (given.attribute(name), given.attribute(needed));
@@ -343,7 +356,7 @@ impl Check<'_> {
         if !rules.required_or.is_empty() && rules.required_or.iter().all(|name| given.is_absent(name)) {
             self.hinted_combination(format!("at least one of {} must be set.", given.attributes(&rules.required_or)));
         }
-        self.branches(rules, &given);
+        self.branches(rules, given);
     }
 
     /// `anyOf` and `oneOf` whose branches only say which properties are required.
@@ -382,6 +395,15 @@ fn pattern_rule(rules: &Node, pattern: &Pattern) -> Rule {
         Rule::Published if !pattern.is_portable() => Rule::UnportablePattern,
         rule => rule,
     }
+}
+
+/// Returns the parts of `allOf`, and their parts.
+fn parts<'a>(schema: &'a TypeSchema, rules: &'a Node) -> Vec<&'a Node> {
+    let mut found: Vec<&Node> = rules.all_of.iter().map(|part| schema.node(*part)).collect();
+    let nested = found.iter().flat_map(|part| &part.all_of).map(|part| schema.node(*part));
+    let nested: Vec<&Node> = nested.collect();
+    found.extend(nested);
+    found
 }
 
 fn only_requires(node: &Node) -> bool {
