@@ -8,8 +8,8 @@ use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::schema::Catalogue;
 use groma_framework::Server;
 use groma_provider::{
-    Attribute, Block, ClientCapabilities, ObjectNesting, PlanRequest, Provider, UpgradeRequest, Use, ValidateRequest,
-    proposed_new_state,
+    Attribute, Block, ClientCapabilities, ObjectNesting, PlanRequest, Provider, ProviderDiagnostics, UpgradeRequest,
+    Use, ValidateRequest, proposed_new_state,
 };
 use groma_value::{Type, Value, convert};
 use serde_json::{Value as Json, json};
@@ -34,6 +34,10 @@ fn attribute(block: &Block, name: &str) -> Attribute {
 
 /// The problems of a configuration, as `path: detail`.
 fn problems(schema: Json, config: &Json) -> Vec<String> {
+    diagnostics(schema, config).iter().map(|problem| format!("{}: {}", problem.path, problem.detail)).collect()
+}
+
+fn diagnostics(schema: Json, config: &Json) -> ProviderDiagnostics {
     let provider = provider(schema);
     let block = provider.resource_schema("awscc_test_thing").unwrap().unwrap().block.clone();
     let text = config.to_string();
@@ -51,8 +55,7 @@ fn problems(schema: Json, config: &Json) -> Vec<String> {
         config: block.object(values.collect()),
         client_capabilities: ClientCapabilities::default(),
     };
-    let answer = provider.validate_resource(request).now().unwrap_or_else(|_| panic!("a check needs no waiting"));
-    answer.iter().map(|problem| format!("{}: {}", problem.path, problem.detail)).collect()
+    provider.validate_resource(request).now().unwrap_or_else(|_| panic!("a check needs no waiting"))
 }
 
 #[test]
@@ -179,10 +182,37 @@ fn cc_21_properties_that_go_together() {
         (with("dependencies", json!({"A": ["B"]})), json!({"a": "x", "b": "x"}), json!({"a": "x"})),
         (with("anyOf", json!([{"required": ["A"]}, {"required": ["B"]}])), json!({"b": "x"}), json!({"name": "x"})),
         (with("oneOf", json!([{"required": ["A"]}, {"required": ["B"]}])), json!({"a": "x"}), json!({"name": "x"})),
+        (with("allOf", json!([{"required": ["A", "B"]}])), json!({"a": "x", "b": "x"}), json!({"a": "x"})),
+        (
+            with("allOf", json!([{"oneOf": [{"required": ["A"]}, {"required": ["B"]}]}])),
+            json!({"b": "x"}),
+            json!({"a": "x", "b": "x"}),
+        ),
+        (with("allOf", json!([{"allOf": [{"required": ["A"]}]}])), json!({"a": "x"}), json!({"name": "x"})),
+        (
+            with("allOf", json!([{"oneOf": [{}, {"required": ["A", "B"]}]}])),
+            json!({"a": "x"}),
+            json!({"a": "x", "b": "x"}),
+        ),
     ] {
         assert_eq!(problems(schema.clone(), &good), Vec::<String>::new(), "{schema}");
         assert_eq!(problems(schema.clone(), &bad).len(), 1, "{schema}");
     }
+}
+
+#[test]
+fn cc_20_patterns_of_one_dialect_give_warnings() {
+    let labels = json!({"type": "object", "patternProperties": {"^(?!aws:)[a-z]+$": {"type": "string"}}});
+    let schema = json!({"properties": {"Name": {"type": "string", "pattern": "^(?!aws:)[a-z]+$"}, "Labels": labels,
+        "Code": {"type": "string", "pattern": "^[a-z]+$"}}});
+    let is_error = |config: &Json| {
+        let found = diagnostics(schema.clone(), config);
+        let [problem] = found.iter().collect::<Vec<_>>()[..] else { panic!("{found:?}") };
+        problem.is_error()
+    };
+    assert!(!is_error(&json!({"name": "two words"})));
+    assert!(!is_error(&json!({"name": "x", "labels": {"two words": "x"}})));
+    assert!(is_error(&json!({"name": "x", "code": "two words"})));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::fields::{Field, Fields, Shape};
 use super::same::instant;
 use crate::Name;
 use crate::schema::validate::{Broken, broken_combinations};
-use crate::schema::{Keyword, Node, NodeId, TypeSchema};
+use crate::schema::{Keyword, Node, NodeId, Pattern, TypeSchema};
 
 const COMBINATION: &str = "Invalid Attribute Combination";
 
@@ -19,6 +19,37 @@ pub fn check(schema: &TypeSchema, fields: &Fields, config: &Value) -> ProviderDi
     let mut check = Check { schema, path: Path::root(), found: ProviderDiagnostics::new() };
     check.object(fields, config);
     check.found
+}
+
+/// The authority of a rule of a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// AWS publishes the rule.
+    Published,
+    /// cfn-lint has added the rule.
+    Hint,
+    /// AWS publishes the rule as a pattern in a dialect of its own, and does not enforce all of these.
+    UnportablePattern,
+}
+
+impl Rule {
+    fn of(rules: &Node, keyword: Keyword) -> Self {
+        if rules.hints.contains(keyword) { Self::Hint } else { Self::Published }
+    }
+
+    /// Returns the reason why AWS may accept a value that breaks the rule.
+    fn doubt(self) -> Option<&'static str> {
+        match self {
+            Self::Published => None,
+            Self::Hint => Some(
+                "This rule comes from cfn-lint and is not part of the schema that AWS publishes, so AWS may accept the value.",
+            ),
+            Self::UnportablePattern => Some(
+                "Not every regular expression engine supports this pattern, and AWS does not enforce all such patterns, so it may \
+                 accept the value.",
+            ),
+        }
+    }
 }
 
 struct Check<'a> {
@@ -37,20 +68,18 @@ impl Check<'_> {
         self.problem("Invalid Attribute Value", detail);
     }
 
-    /// Reports a value that breaks a rule: as a warning where the rule is a hint.
-    fn broken(&mut self, is_hint: bool, summary: &str, detail: String) {
-        if !is_hint {
+    /// Reports a value that breaks a rule: as a warning where AWS may accept the value.
+    fn broken(&mut self, rule: Rule, summary: &str, detail: String) {
+        let Some(doubt) = rule.doubt() else {
             return self.problem(summary, detail);
-        }
+        };
         let subject = if self.path.is_empty() { String::new() } else { format!("Attribute {} ", shown(&self.path)) };
-        let detail = format!(
-            "{subject}{detail} This rule comes from cfn-lint and is not part of the schema that AWS publishes, so AWS may accept the value."
-        );
+        let detail = format!("{subject}{detail} {doubt}");
         self.found.push(ProviderDiagnostic::warning(summary, detail).at(self.path.clone()));
     }
 
     fn invalid_by(&mut self, rules: &Node, keyword: Keyword, detail: String) {
-        self.broken(rules.hints.contains(keyword), "Invalid Attribute Value", detail);
+        self.broken(Rule::of(rules, keyword), "Invalid Attribute Value", detail);
     }
 
     fn object(&mut self, fields: &Fields, config: &Value) {
@@ -77,24 +106,23 @@ impl Check<'_> {
         }
     }
 
-    /// Checks `oneOf`, `anyOf`, `if` and `not` with branches that say more than which properties are required.
+    /// Checks `oneOf`, `anyOf`, `if` and `not` with branches that say more than which properties are required, those in `allOf` too.
     fn subschemas(&mut self, fields: &Fields, config: &Value) {
         let schema = self.schema;
         let rules = schema.node(fields.node);
         let is_simple = |branches: &[NodeId]| branches.iter().all(|branch| only_requires(schema.node(*branch)));
-        let simple = is_simple(&rules.one_of) && is_simple(&rules.any_of);
         let has_conditions = |node: &Node| node.conditional.is_some() || node.negated.is_some();
-        let conditional_parts: Vec<&Node> =
-            rules.all_of.iter().map(|part| schema.node(*part)).filter(|part| has_conditions(part)).collect();
-        let has_rules = !simple || has_conditions(rules) || !conditional_parts.is_empty();
+        let is_complex = |node: &Node| has_conditions(node) || !is_simple(&node.one_of) || !is_simple(&node.any_of);
+        let complex_parts: Vec<&Node> = parts(schema, rules).into_iter().filter(|part| is_complex(part)).collect();
+        let has_rules = is_complex(rules) || !complex_parts.is_empty();
         if !has_rules || !config.is_wholly_known() {
             return;
         }
         let document = Json::Object(of_object(fields, config, Part::Given));
-        for part in conditional_parts {
+        for part in complex_parts {
             if !broken_combinations(schema, part, &document).is_empty() {
-                let is_hint = rules.hints.contains(Keyword::AllOf);
-                self.broken(is_hint, COMBINATION, "must obey a rule that its schema has for such values.".to_owned());
+                let rule = Rule::of(rules, Keyword::AllOf);
+                self.broken(rule, COMBINATION, "must obey a rule that its schema has for such values.".to_owned());
             }
         }
         for broken in broken_combinations(schema, rules, &document) {
@@ -201,7 +229,8 @@ impl Check<'_> {
 
     fn not_listed(&mut self, rules: &Node) {
         let detail = format!("value must be one of: {}.", listed(&rules.enumeration));
-        self.broken(rules.has_enumeration_hint(), "Invalid Attribute Value", detail);
+        let rule = if rules.has_enumeration_hint() { Rule::Hint } else { Rule::Published };
+        self.broken(rule, "Invalid Attribute Value", detail);
     }
 
     fn text(&mut self, rules: &Node, text: &Name) {
@@ -224,7 +253,7 @@ impl Check<'_> {
             && !pattern.matches(text)
         {
             self.broken(
-                rules.hints.contains(Keyword::Pattern),
+                pattern_rule(rules, pattern),
                 "Invalid Attribute Value Match",
                 format!("value must match the regular expression '{}'.", pattern.text()),
             );
@@ -275,10 +304,14 @@ impl Check<'_> {
     }
 
     fn key(&mut self, rules: &Node, key: &Name) {
-        if !rules.patterns.is_empty() && !rules.patterns.iter().any(|(pattern, _)| pattern.matches(key)) {
-            let patterns: Vec<&str> = rules.patterns.iter().map(|(pattern, _)| pattern.text()).collect();
-            self.invalid(format!("key {key:?} must match the regular expression '{}'.", patterns.join("' or '")));
+        if rules.patterns.is_empty() || rules.patterns.iter().any(|(pattern, _)| pattern.matches(key)) {
+            return;
         }
+        let is_portable = rules.patterns.iter().all(|(pattern, _)| pattern.is_portable());
+        let rule = if is_portable { Rule::Published } else { Rule::UnportablePattern };
+        let patterns: Vec<&str> = rules.patterns.iter().map(|(pattern, _)| pattern.text()).collect();
+        let detail = format!("key {key:?} must match the regular expression '{}'.", patterns.join("' or '"));
+        self.broken(rule, "Invalid Attribute Value", detail);
     }
 
     /// Checks the allowed combinations of properties (CC-21).
@@ -286,6 +319,20 @@ impl Check<'_> {
         let schema = self.schema;
         let rules = schema.node(fields.node);
         let given = Given { fields, values };
+        self.combinations_of(rules, &given);
+        let rule = Rule::of(rules, Keyword::AllOf);
+        for part in parts(schema, rules) {
+            let missing: Vec<Name> = part.required.iter().filter(|name| given.is_absent(name)).cloned().collect();
+            if !missing.is_empty() {
+                self.broken(rule, COMBINATION, format!("{} must be set.", given.attributes(&missing)));
+            }
+            if rule == Rule::Published {
+                self.combinations_of(part, &given);
+            }
+        }
+    }
+
+    fn combinations_of(&mut self, rules: &Node, given: &Given<'_>) {
         for (name, needs) in &rules.dependent_required {
             for needed in needs.iter().filter(|needed| given.is_set(name) && given.is_absent(needed)) {
                 let (name, needed) = (given.attribute(name), given.attribute(needed));
@@ -309,7 +356,7 @@ impl Check<'_> {
         if !rules.required_or.is_empty() && rules.required_or.iter().all(|name| given.is_absent(name)) {
             self.hinted_combination(format!("at least one of {} must be set.", given.attributes(&rules.required_or)));
         }
-        self.branches(rules, &given);
+        self.branches(rules, given);
     }
 
     /// `anyOf` and `oneOf` whose branches only say which properties are required.
@@ -322,25 +369,41 @@ impl Check<'_> {
                 .map(|branch| Some(schema.node(*branch)).filter(|node| only_requires(node)).map(|node| &node.required))
                 .collect();
             let Some(required) = required.filter(|required| !required.is_empty()) else { continue };
-            let is_hint = rules.hints.contains(keyword);
+            let rule = Rule::of(rules, keyword);
             let choices = || required.iter().map(|names| given.attributes(names)).collect::<Vec<_>>().join("; or ");
             if !required.iter().any(|names| names.iter().all(|name| !given.is_absent(name))) {
-                self.broken(is_hint, COMBINATION, format!("one of these must be set: {}.", choices()));
+                self.broken(rule, COMBINATION, format!("one of these must be set: {}.", choices()));
             }
             let set = required.iter().filter(|names| names.iter().all(|name| given.is_set(name))).count();
             if keyword == Keyword::OneOf && set > 1 {
-                self.broken(is_hint, COMBINATION, format!("only one of these may be set: {}.", choices()));
+                self.broken(rule, COMBINATION, format!("only one of these may be set: {}.", choices()));
             }
         }
     }
 
     fn hinted_combination(&mut self, detail: String) {
-        self.broken(true, COMBINATION, detail);
+        self.broken(Rule::Hint, COMBINATION, detail);
     }
 
     fn combination(&mut self, detail: String) {
         self.problem(COMBINATION, detail);
     }
+}
+
+fn pattern_rule(rules: &Node, pattern: &Pattern) -> Rule {
+    match Rule::of(rules, Keyword::Pattern) {
+        Rule::Published if !pattern.is_portable() => Rule::UnportablePattern,
+        rule => rule,
+    }
+}
+
+/// Returns the parts of `allOf`, and their parts.
+fn parts<'a>(schema: &'a TypeSchema, rules: &'a Node) -> Vec<&'a Node> {
+    let mut found: Vec<&Node> = rules.all_of.iter().map(|part| schema.node(*part)).collect();
+    let nested = found.iter().flat_map(|part| &part.all_of).map(|part| schema.node(*part));
+    let nested: Vec<&Node> = nested.collect();
+    found.extend(nested);
+    found
 }
 
 fn only_requires(node: &Node) -> bool {

@@ -76,7 +76,7 @@ impl Sampler<'_> {
                 let text = branches.find(|branch| branch.types.contains(JsonTypes::STRING));
                 match text.and_then(|branch| self.text(branch)) {
                     Some(text) => Value::string(text),
-                    None => Value::string(r#"{ "b": [1, true],  "a": "x" }"#),
+                    None => Value::string(self.document(node)),
                 }
             }
             Shape::Text => Value::string(self.text(node)?),
@@ -100,6 +100,29 @@ impl Sampler<'_> {
                 Value::map(element.ty(), [(key, self.value(*below, element, depth)?)])
             }
             Shape::Object(fields) => self.object(fields, depth),
+        })
+    }
+
+    /// Returns a JSON document: an object with the members that the node names, or with any if it names none.
+    fn document(&mut self, node: &Node) -> String {
+        if node.properties.is_empty() && node.patterns.is_empty() {
+            return r#"{ "b": [1, true],  "a": "x" }"#.to_owned();
+        }
+        let named = node.properties.iter().map(|(name, id)| (name.to_string(), *id));
+        let any = node.patterns.first().map(|(_, id)| ("Name1".to_owned(), *id));
+        let members: Vec<(String, NodeId)> = named.chain(any).collect();
+        let members = members.into_iter().filter_map(|(name, id)| Some((name, self.scalar(id)?)));
+        serde_json::Value::Object(members.collect()).to_string()
+    }
+
+    /// Returns a member of a JSON document; none if it is not a scalar.
+    fn scalar(&mut self, id: NodeId) -> Option<serde_json::Value> {
+        let node = self.schema.node(id);
+        Some(match node.type_order.first().copied()? {
+            JsonTypes::BOOLEAN => true.into(),
+            JsonTypes::INTEGER | JsonTypes::NUMBER => self.number(node).into(),
+            JsonTypes::STRING => self.text(node)?.into(),
+            _ => return None,
         })
     }
 

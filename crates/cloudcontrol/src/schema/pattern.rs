@@ -31,6 +31,15 @@ impl Pattern {
         self.compiled().is_some()
     }
 
+    /// Whether linear-time engines take the pattern too: it has no lookaround, back references or syntax of one dialect.
+    ///
+    /// Other tools skip the rest, and AWS itself accepts values that some of these patterns exclude: tags with the key
+    /// `Modified By` break the pattern `^(?!aws:)[a-zA-Z+-=._:/]+$` of many types.
+    pub fn is_portable(&self) -> bool {
+        let has_foreign_escape = ["\\u", "\\<", "\\>"].iter().any(|escape| self.text.contains(escape));
+        !has_foreign_escape && regex_syntax::ast::parse::Parser::new().parse(&self.text).is_ok()
+    }
+
     /// Unanchored search, as JSON Schema has it.
     pub fn matches(&self, text: &str) -> bool {
         text.len() > LONGEST_MATCHED_TEXT || self.compiled().is_none_or(|regex| regex.find(text).is_some())
@@ -97,6 +106,16 @@ mod tests {
         assert!(!Pattern::new("^[\\p{L}]*$").matches("1"));
         assert!(Pattern::new("(?i)^ab$").matches("AB"));
         assert!(Pattern::new("(").matches("anything"), "a pattern that cannot be read allows everything");
+    }
+
+    #[test]
+    fn cc_20_patterns_of_one_dialect_are_not_portable() {
+        for portable in ["^[a-z]{1,64}$", "^(?i)x$", "^[\\p{L}\\p{Z}_.:]*$", "^arn:aws[a-z-]*:\\S+$"] {
+            assert!(Pattern::new(portable).is_portable(), "{portable}");
+        }
+        for other in ["^(?!aws:)[a-z]+$", "^(?=.*[0-9]).+$", "^(a)\\1$", "^a+\\Z", "^[\\u0020-\\u00FF]*$"] {
+            assert!(!Pattern::new(other).is_portable(), "{other}");
+        }
     }
 
     #[test]

@@ -145,7 +145,7 @@ impl Check<'_> {
             let _ = write!(here, "{at}/{name}");
             match member_node(node, name) {
                 Some(id) => self.value(id, member, &here, depth + 1),
-                None if node.closed && (!node.properties.is_empty() || !node.patterns.is_empty()) => {
+                None if node.closed && has_exact_members(node) => {
                     self.problem(at, format_args!("extraneous key [{name}] is not permitted"))
                 }
                 None => {}
@@ -197,6 +197,7 @@ impl Check<'_> {
         }
         if let Some(pattern) = fact(node, Keyword::Pattern, node.pattern.as_ref())
             && !pattern.matches(text)
+            && pattern.is_portable()
         {
             self.problem(at, format_args!("string [{text}] does not match pattern {}", pattern.text()));
         }
@@ -301,6 +302,12 @@ fn member_node(node: &Node, name: &str) -> Option<NodeId> {
         .or_else(|| node.patterns.iter().find(|(pattern, _)| pattern.matches(name)).map(|(_, value)| *value))
 }
 
+/// Whether the members that a closed node names are all that the service accepts.
+fn has_exact_members(node: &Node) -> bool {
+    let has_names = !node.properties.is_empty() || !node.patterns.is_empty();
+    has_names && node.patterns.iter().all(|(pattern, _)| pattern.is_portable())
+}
+
 fn has_twins(elements: &[Json]) -> bool {
     let mut texts: Vec<String> = elements.iter().map(Json::to_string).collect();
     texts.sort_unstable();
@@ -326,6 +333,12 @@ mod tests {
 
     fn problems(type_name: &str, document: &Json) -> Vec<String> {
         desired_state(&Catalogue::shipped().get(type_name).unwrap().unwrap(), document)
+    }
+
+    #[test]
+    fn cc_20_patterns_of_one_dialect_are_not_enforced() {
+        let tagged = |key: &str| json!({"Name": "site", "Tags": [{"Key": key, "Value": "web"}]});
+        assert_eq!(problems("AWS::Amplify::App", &tagged("Owned By")), Vec::<String>::new());
     }
 
     #[test]

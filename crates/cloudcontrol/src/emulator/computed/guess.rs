@@ -23,6 +23,34 @@ const FINAL_STATES: [&str; 14] = [
     "DEPLOYED",
 ];
 
+/// Services whose ARNs have another name than their types, in lower case.
+const ARN_SERVICES: [(&str, &str); 24] = [
+    ("acmpca", "acm-pca"),
+    ("amazonmq", "mq"),
+    ("appintegrations", "app-integrations"),
+    ("applicationautoscaling", "application-autoscaling"),
+    ("applicationsignals", "application-signals"),
+    ("bedrockagentcore", "bedrock-agentcore"),
+    ("certificatemanager", "acm"),
+    ("codestarconnections", "codestar-connections"),
+    ("codestarnotifications", "codestar-notifications"),
+    ("customerprofiles", "profile"),
+    ("efs", "elasticfilesystem"),
+    ("emr", "elasticmapreduce"),
+    ("emrcontainers", "emr-containers"),
+    ("emrserverless", "emr-serverless"),
+    ("eventschemas", "schemas"),
+    ("iotcoredeviceadvisor", "iotdeviceadvisor"),
+    ("kinesisfirehose", "firehose"),
+    ("msk", "kafka"),
+    ("neptunegraph", "neptune-graph"),
+    ("opensearchserverless", "aoss"),
+    ("opensearchservice", "es"),
+    ("resourceexplorer2", "resource-explorer-2"),
+    ("resourcegroups", "resource-groups"),
+    ("vpclattice", "vpc-lattice"),
+];
+
 /// Parts of the primary identifier that nobody gave and the service draws.
 pub fn identifiers(schema: &TypeSchema, model: &mut Json, context: &Context<'_>) {
     for pointer in &schema.primary_identifier {
@@ -149,15 +177,17 @@ fn candidates(
     let source = context.source;
     let part = resource_part(&schema.type_name).unwrap_or_default();
     let service = schema.type_name.split("::").nth(1).unwrap_or_default().to_ascii_lowercase();
+    let arn_service = ARN_SERVICES.iter().find(|(known, _)| *known == service).map_or(&*service, |(_, name)| *name);
     let kebab = part.replace('_', "-");
     let snake = snake_case(name);
     let identifier = schema.identifier_of(model).map(|known| known.replace('|', "/"));
     let fill = |template: &str| context.fill(template, label, model);
-    let arn = || {
+    let arn_of = |kind: &str| {
         let last =
             identifier.clone().filter(|known| !known.starts_with("arn:")).unwrap_or_else(|| source.hex(label, 12));
-        fill(&format!("arn:aws:{service}:$(region):$(account):{kebab}/{last}"))
+        fill(&format!("arn:aws:{arn_service}:$(region):$(account):{kind}/{last}"))
     };
+    let arn = || arn_of(&kebab);
     let mut first = Vec::new();
     if node.format.as_deref() == Some("date-time")
         || snake.ends_with("_at")
@@ -167,7 +197,7 @@ fn candidates(
         first.push(context.now());
     }
     if snake.ends_with("arn") || snake.ends_with("ar_n") {
-        first.push(arn());
+        first.extend([arn(), arn_of(&kebab.replace('-', ""))]);
     } else if snake.ends_with("account_id") || snake == "account" {
         first.push(context.account.to_owned());
     } else if service == "ec2" && snake.ends_with("id") {

@@ -6,6 +6,8 @@
 
 mod guess;
 mod random;
+#[cfg(test)]
+mod references;
 mod template;
 
 use std::collections::HashMap;
@@ -197,7 +199,8 @@ mod tests {
                     if name.starts_with(|first: char| first.is_ascii_uppercase())
                         && !rows.iter().any(|row| row.property == name)
                     {
-                        given.insert(name, json!("sample"));
+                        let text = references::given_text(&name);
+                        given.insert(name, json!(text));
                     }
                 }
             }

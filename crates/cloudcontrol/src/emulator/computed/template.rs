@@ -7,7 +7,7 @@
 //! | `$(number:1:9)`, `$(uuid)` | a drawn number, a drawn UUID |
 //! | `$(now)` | the time |
 //! | `$(Name)` | the property `Name` of the object, or nothing |
-//! | `$(Url:host)`, `$(Name:noslash)`, `$(Cluster:last)`, `$(LoadBalancerArn:listener)`, `$(TargetFunctionArn:function)` | part of a property |
+//! | `$(Url:host)`, `$(Name:noslash)`, `$(Cluster:last)`, `$(Name:slug)`, `$(LoadBalancerArn:listener)`, `$(TargetFunctionArn:function)` | part of a property |
 
 use serde_json::Value as Json;
 
@@ -90,6 +90,7 @@ fn part(text: String, which: &str) -> String {
         "noslash" => text.trim_start_matches('/').to_owned(),
         "last" => text.rsplit('/').next().unwrap_or_default().to_owned(),
         "function" => text.rsplit(":function:").next().unwrap_or_default().to_owned(),
+        "slug" => text.to_lowercase().replace([' ', '_'], "-"),
         "listener" => text.replacen(":loadbalancer/", ":listener/", 1),
         _ => text,
     }
@@ -111,6 +112,7 @@ mod tests {
             "arn:aws:ssm:eu-central-1:123456789012:parameter/a/b"
         );
         assert_eq!(fill("$(Name:last)-$(Size)-$(None)."), "b-3-.");
+        assert_eq!(context.fill("$(Name:slug)", "x", &json!({"Name": "Web Tier_1"})), "web-tier-1");
         assert_eq!(fill("vpc-$(hex:17)").len(), 21);
         assert_eq!(fill("$(now)"), "2026-01-01T00:00:05Z");
         assert_eq!(fill("$(open"), "$(open");
