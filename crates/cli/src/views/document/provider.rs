@@ -1,7 +1,8 @@
 //! Provider schemas in JSON documents.
 
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use groma_provider::{
     Attribute, AttributeType, Block, Deprecation, Description, FunctionSignature, IdentityImport, IdentitySchema, Name,
@@ -32,29 +33,8 @@ impl ProviderSchemas {
     pub fn of(provider: &dyn Provider) -> Result<Self, ProviderDiagnostics> {
         let mut own = Section::new("provider");
         write(&SchemaJson(&provider.schema()?.config), &mut own.text);
-        let mut resources = Section::new("resource_schemas");
-        let mut data_sources = Section::new("data_source_schemas");
-        let mut ephemeral = Section::new("ephemeral_resource_schemas");
-        let mut lists = Section::new("list_resource_schemas");
+        let types = TypeSections::of(provider)?;
         let mut functions = Section::new("functions");
-        let mut identities = Section::new("resource_identity_schemas");
-        let mut actions = Section::new("action_schemas");
-        let mut stores = Section::new("state_store_schemas");
-        // Terraform sorts types by name, and so does the visit.
-        provider.visit_schemas(&mut |category, name, schema| match category {
-            TypeCategory::Resource => {
-                resources.add(name, &SchemaJson(schema));
-                // Identities are part of the resource schemas, but a member of their own in the document.
-                if let Some(identity) = &schema.identity {
-                    identities.add(name, &IdentityJson(identity));
-                }
-            }
-            TypeCategory::DataSource => data_sources.add(name, &SchemaJson(schema)),
-            TypeCategory::EphemeralResource => ephemeral.add(name, &SchemaJson(schema)),
-            TypeCategory::List => lists.add(name, &SchemaJson(schema)),
-            TypeCategory::Action => actions.add(name, &ActionJson(schema)),
-            TypeCategory::StateStore => stores.add(name, &SchemaJson(schema)),
-        })?;
         let mut names = provider.type_names().functions;
         names.sort();
         for name in names {
@@ -62,6 +42,7 @@ impl ProviderSchemas {
                 functions.add(&name, &FunctionJson(&function));
             }
         }
+        let TypeSections { resources, data_sources, ephemeral, lists, identities, actions, stores } = types;
         let all = [resources, data_sources, ephemeral, lists, functions, identities, actions, stores];
         // As in Terraform, empty members are left out.
         let sections = std::iter::once(own).chain(all.into_iter().map(Section::closed)).filter(|one| !one.is_empty());
@@ -79,6 +60,71 @@ impl ProviderSchemas {
             out.write_all(&section.text)?;
         }
         out.write_all(b"}")
+    }
+}
+
+/// The members of the document with the schemas of types.
+struct TypeSections {
+    resources: Section,
+    data_sources: Section,
+    ephemeral: Section,
+    lists: Section,
+    identities: Section,
+    actions: Section,
+    stores: Section,
+}
+
+impl TypeSections {
+    /// Requests the schemas of all types. One thread visits them and another one writes, because a provider with thousands of types
+    /// builds each schema for the visit.
+    fn of(provider: &dyn Provider) -> Result<Self, ProviderDiagnostics> {
+        /// The visited schemas that wait for the writer. More would only take memory.
+        const WAITING: usize = 32;
+        let (sender, received) = mpsc::sync_channel::<(TypeCategory, Name, Arc<Schema>)>(WAITING);
+        thread::scope(|scope| {
+            let writer = scope.spawn(move || {
+                let mut sections = Self::new();
+                received.iter().for_each(|(category, name, schema)| sections.add(category, &name, &schema));
+                sections
+            });
+            // Terraform sorts types by name, and so does the visit.
+            let visited = provider.visit_schemas(&mut |category, name, schema| {
+                // The writer ends only after the last schema.
+                let _ = sender.send((category, name.clone(), Arc::clone(schema)));
+            });
+            drop(sender);
+            let sections = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            visited.map(|()| sections)
+        })
+    }
+
+    fn new() -> Self {
+        Self {
+            resources: Section::new("resource_schemas"),
+            data_sources: Section::new("data_source_schemas"),
+            ephemeral: Section::new("ephemeral_resource_schemas"),
+            lists: Section::new("list_resource_schemas"),
+            identities: Section::new("resource_identity_schemas"),
+            actions: Section::new("action_schemas"),
+            stores: Section::new("state_store_schemas"),
+        }
+    }
+
+    fn add(&mut self, category: TypeCategory, name: &Name, schema: &Arc<Schema>) {
+        match category {
+            TypeCategory::Resource => {
+                self.resources.add(name, &SchemaJson(schema));
+                // Identities are part of the resource schemas, but a member of their own in the document.
+                if let Some(identity) = &schema.identity {
+                    self.identities.add(name, &IdentityJson(identity));
+                }
+            }
+            TypeCategory::DataSource => self.data_sources.add(name, &SchemaJson(schema)),
+            TypeCategory::EphemeralResource => self.ephemeral.add(name, &SchemaJson(schema)),
+            TypeCategory::List => self.lists.add(name, &SchemaJson(schema)),
+            TypeCategory::Action => self.actions.add(name, &ActionJson(schema)),
+            TypeCategory::StateStore => self.stores.add(name, &SchemaJson(schema)),
+        }
     }
 }
 
