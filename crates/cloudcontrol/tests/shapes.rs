@@ -236,6 +236,32 @@ fn cc_21_what_is_not_known_yet_is_fine() {
 }
 
 #[test]
+fn cc_33_write_only_attributes_without_a_value_are_planned_as_unknown_at_creation() {
+    let text = json!({"type": "string"});
+    let provider = provider(json!({
+        "properties": {"Name": text, "Secret": text, "Place": {"type": "object", "properties": {"Zone": text, "Code": text}}},
+        "writeOnlyProperties": ["/properties/Secret", "/properties/Place/Code"],
+    }));
+    let block = provider.resource_schema("awscc_test_thing").unwrap().unwrap().block.clone();
+    let json = json!({"name": "a", "place": {"zone": "z"}});
+    let request =
+        UpgradeRequest { type_name: "awscc_test_thing".into(), version: 1, raw_state: json.to_string().into() };
+    let config = provider.upgrade_resource(request).now().unwrap_or_else(|_| panic!("no waiting")).upgraded_state;
+    let prior = block.null_value();
+    let request = PlanRequest {
+        type_name: "awscc_test_thing".into(),
+        prior_state: prior.clone(),
+        proposed_new_state: proposed_new_state(&block, &prior, &config),
+        config,
+        ..PlanRequest::default()
+    };
+    let planned = provider.plan_resource(request).now().unwrap_or_else(|_| panic!("no waiting")).planned_state;
+    // Like awscc, so that plans are the same.
+    assert!(!planned.attribute("secret").unwrap().is_known());
+    assert!(!planned.attribute("place").unwrap().attribute("code").unwrap().is_known());
+}
+
+#[test]
 fn cc_32_each_changed_attribute_that_needs_a_new_object_is_named_once() {
     let text = json!({"type": "string"});
     let provider = provider(json!({

@@ -22,7 +22,6 @@ pub(super) fn default_value(shape: &Shape, json: &Json) -> Option<Value> {
                 .iter()
                 .map(|field| match field.property.as_ref().and_then(|property| members.get(&**property)) {
                     Some(json) => default_value(&field.shape, json),
-                    None if field.write_only => Some(Value::null(field.shape.ty())),
                     None => Some(field.default.clone().unwrap_or_else(|| Value::unknown(field.shape.ty()))),
                 })
                 .collect();

@@ -240,7 +240,6 @@ impl Planner {
         if past == Past::None {
             return match default {
                 Some(default) => default.clone(),
-                None if field.write_only => Value::null(field.shape.ty()),
                 None => Value::unknown(field.shape.ty()),
             };
         }
