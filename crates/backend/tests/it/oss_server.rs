@@ -257,7 +257,7 @@ impl RowCondition {
     }
 }
 
-/// Returns the answer to `DescribeTable`, of which Terraform reads that there is a table.
+/// Returns the answer to `DescribeTable`, of which the peers read that there is a table.
 fn described() -> Vec<u8> {
     #[derive(Clone, PartialEq, Message)]
     struct Key {
@@ -286,6 +286,8 @@ fn described() -> Vec<u8> {
         lifetime: i32,
         #[prost(int32, required, tag = "2")]
         versions: i32,
+        #[prost(int64, required, tag = "5")]
+        deviation_seconds: i64,
     }
     #[derive(Clone, PartialEq, Message)]
     struct Described {
@@ -302,7 +304,8 @@ fn described() -> Vec<u8> {
     Described {
         meta: Meta { name: "locks".to_owned(), key },
         throughput: Throughput { capacity: Capacity::default(), increased: 1 },
-        options: Options { lifetime: -1, versions: 1 },
+        // OpenTofu ends with a crash if an option is missing.
+        options: Options { lifetime: -1, versions: 1, deviation_seconds: 86_400 },
         status: 1,
     }
     .encode_to_vec()
