@@ -74,6 +74,8 @@ impl Cluster {
         let name = ServerName::try_from("127.0.0.1").unwrap();
         let connection = ClientConnection::new(Arc::new(config), name).unwrap();
         let Ok(socket) = TcpStream::connect(("127.0.0.1", self.port)) else { return (0, Json::Null) };
+        // A server that is starting accepts connections that it never answers.
+        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         let mut stream = StreamOwned::new(connection, socket);
         let body = body.map(Json::to_string).unwrap_or_default();
         // Answers to this version are not sent in chunks.

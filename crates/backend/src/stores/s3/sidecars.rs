@@ -74,38 +74,6 @@ fn state_key(object: &str) -> &str {
     object.rsplit_once(FOLDER).map_or(object, |(key, _)| key)
 }
 
-impl S3Store {
-    /// Lists everything whose name begins with that of the state. In a bucket where many other objects do, each kind is asked for by
-    /// itself.
-    async fn list_companions(&self, workspace: &str) -> Result<Companions, StoreError> {
-        let key = self.key(workspace);
-        let (folder, document) = (format!("{key}{FOLDER}"), sharing_object(&key));
-        let page = self.objects.list(&key, None, None).await?;
-        let (segments, state, has_sharing) = if page.next.is_none() {
-            let etag = |name: &str| page.objects.iter().find(|object| object.key == name).map(|object| &*object.etag);
-            let segments = page.objects.iter().map(|object| &object.key).filter(|name| name.starts_with(&folder));
-            let segments = self.notes.unmerged(&key, &folder, segments.cloned().collect());
-            let has_sharing = etag(&document).is_some();
-            (segments, etag(&key).map(str::to_owned), has_sharing)
-        } else {
-            let segments = self.list_objects(&folder).await?;
-            let has_sharing = self.objects.etag(&document).await?.is_some();
-            (segments, self.objects.etag(&key).await?, has_sharing)
-        };
-        let read = self.notes.version(&key);
-        let version = match state {
-            // Services may write the same ETag in another way.
-            Some(etag) if etag.trim_matches('"') == read.trim_matches('"') => Some(read),
-            None if read.is_empty() => None,
-            _ => self.objects.etag(&key).await?,
-        };
-        let has_journals = !segments.is_empty() || !self.notes.leftovers(&key).is_empty();
-        self.notes.listed(&key, !has_journals && !has_sharing);
-        let segments = segments.iter().filter_map(|name| name.strip_prefix(&folder)).map(str::to_owned).collect();
-        Ok(Companions { version: version.map(Version), segments, has_sharing })
-    }
-}
-
 impl NotedStateStore for S3Store {
     fn read_noted<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<NotedState>> {
         Box::pin(self.fetch(workspace))
