@@ -208,7 +208,9 @@ fn invalid_content_is_reported_with_its_position() {
     assert!(detail(r#"{"version":4,"serial":"x"}"#).contains("a string, expected u64 at line 1 column 25"));
     assert!(!detail(r#"{"version":4,"outputs":{"o":{"sensitive":"s3cret \", expected"}}}"#).contains("s3cret"));
     assert!(detail(r#"{"version":4,"resources":[{"mode":"x"}]}"#).contains("mode \"x\""));
-    assert!(detail(r#"{"version":4,"resources":[{"mode":"managed","type":"a b","name":"c"}]}"#).contains("no names"));
+    assert!(
+        detail(r#"{"version":4,"resources":[{"mode":"managed","type":"a b","name":"c"}]}"#).contains("not valid names")
+    );
     assert!(detail(&with_instances("").replace("provider[", "p[")).contains("provider \"p["));
     let no_provider = with_instances("").replace(r#""provider":"provider[\"a/b\"]","#, "");
     assert!(detail(&no_provider).contains("a.b in the state file names no provider"));
