@@ -60,17 +60,9 @@ pub struct OpenOptions<'a> {
 
 /// An open workspace: its state with its lock.
 pub struct RemoteHandle {
-    notes: Notes,
     // Dropped before the lock: nothing may be written after its release.
     state: RemoteState,
     lock: Option<LockGuard>,
-}
-
-/// Whether the metadata of the state says that runs do not share it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Notes {
-    Kept,
-    None,
 }
 
 /// The result of opening a workspace.
@@ -97,7 +89,7 @@ impl RemoteBackend {
         let mut pauses = opening_pauses();
         loop {
             let problem = match self.recover(workspace, lock.as_ref(), &options) {
-                Ok((state, opened)) => return Ok(OpenedRemote { handle: self.handle(state, lock), opened }),
+                Ok((state, opened)) => return Ok(OpenedRemote { handle: RemoteHandle { state, lock }, opened }),
                 Err(problem) => problem,
             };
             // A run that was paused until its lock expired may still end, as long as nobody has written the state since. But
@@ -109,11 +101,11 @@ impl RemoteBackend {
         }
     }
 
-    /// Opens a workspace that runs do not share, with fewer requests than asking for the sharing document first: the state's own note
-    /// says so, or the listing of its journals. Returns `None` if runs may share the state, if it is locked, or if the store has no
-    /// notes; then nothing is locked.
+    /// Opens a workspace that is not shared, without a request for its sharing document: the note of the state, or the listing of its
+    /// journals, shows that there is none. Returns `None`, and holds no lock, if the state may be shared, if another run has locked it,
+    /// or if the store keeps no notes.
     ///
-    /// The lock comes first, because sharing begins only under the lock.
+    /// The lock comes first, because sharing can only be enabled under the lock.
     ///
     /// # Errors
     /// The store fails, or the stored state cannot be read.
@@ -143,12 +135,7 @@ impl RemoteBackend {
             Err(problem) => return Err(state_error(&problem)),
         };
         let (state, opened) = self.resume(workspace, Some(&lock), reading, options)?;
-        Ok(Some(OpenedRemote { handle: self.handle(state, Some(lock)), opened }))
-    }
-
-    fn handle(&self, state: RemoteState, lock: Option<LockGuard>) -> RemoteHandle {
-        let notes = if self.noted_states().is_some() { Notes::Kept } else { Notes::None };
-        RemoteHandle { notes, state, lock }
+        Ok(Some(OpenedRemote { handle: RemoteHandle { state, lock: Some(lock) }, opened }))
     }
 
     /// Whether an identity that may not list what accompanies a state finds no sharing document, or may not read that either: Terraform
@@ -289,16 +276,13 @@ impl RemoteHandle {
         self.state.put(state)
     }
 
-    /// Writes the state, and removes its note that runs do not share it. A run that has read the note and lost its lock since cannot
-    /// write any more, because the version is another one.
+    /// Writes the state under the next serial, without a note that it is not shared. A run that has read the state before and lost its
+    /// lock since cannot write any more, because the version is another one.
     ///
     /// # Errors
     /// As for [`RemoteHandle::save`].
     pub fn prepare_sharing(&mut self, state: &mut State) -> Result<Saved, StateError> {
-        match self.notes {
-            Notes::Kept => self.state.rewrite(state),
-            Notes::None => self.state.save(state),
-        }
+        self.state.rewrite(state)
     }
 
     /// Writes what the journal has, where that was left for later.
@@ -342,7 +326,7 @@ impl RemoteHandle {
     /// # Errors
     /// The store fails.
     pub fn delete(self, backend: &RemoteBackend, workspace: &str) -> Result<(), StoreError> {
-        let Self { notes: _, state, lock } = self;
+        let Self { state, lock } = self;
         // Dropped first, so that nothing writes the state after its deletion.
         drop(state);
         backend.delete_workspace(workspace, lock.as_ref().and_then(LockGuard::held).as_ref())

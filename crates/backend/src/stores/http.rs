@@ -147,6 +147,13 @@ fn headers(settings: &Settings) -> Result<Vec<(String, String)>, StoreError> {
     Ok(headers)
 }
 
+/// The names of a stored state's version.
+struct StoredVersions {
+    version: Version,
+    /// The version by its content.
+    digest: Version,
+}
+
 impl HttpStore {
     async fn send(
         &self,
@@ -347,13 +354,6 @@ fn digest(content: &[u8]) -> Version {
 
 fn digest_version(digest: Md5) -> Version {
     Version(format!("md5:{}", STANDARD.encode(digest.finalize())))
-}
-
-/// The names of a stored state's version.
-struct StoredVersions {
-    version: Version,
-    /// The version by its content.
-    digest: Version,
 }
 
 fn failure(response: &Response, url: &Url, action: &str) -> StoreError {

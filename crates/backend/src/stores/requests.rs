@@ -44,7 +44,7 @@ pub(super) struct RetryPolicy {
     pub longest: Duration,
 }
 
-/// A response with its whole body, or with what is kept of it.
+/// A response: by default with its whole body, otherwise with a part or a digest of it.
 #[derive(Debug)]
 pub(super) struct Response<B = Vec<u8>> {
     pub status: StatusCode,
@@ -52,7 +52,7 @@ pub(super) struct Response<B = Vec<u8>> {
     pub body: B,
 }
 
-/// What is kept of the body of a response, which arrives in pieces.
+/// A receiver of the pieces in which the body of a response arrives.
 pub(super) trait ReceivedBody: Default {
     /// Prepares for a body of this length, which the server may have announced wrongly.
     fn announce(&mut self, length: usize);

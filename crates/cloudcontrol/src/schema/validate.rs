@@ -302,7 +302,7 @@ fn member_node(node: &Node, name: &str) -> Option<NodeId> {
         .or_else(|| node.patterns.iter().find(|(pattern, _)| pattern.matches(name)).map(|(_, value)| *value))
 }
 
-/// Whether the members that a closed node names are all that the service accepts.
+/// Whether a closed node refuses all members but those that it names.
 fn has_exact_members(node: &Node) -> bool {
     let has_names = !node.properties.is_empty() || !node.patterns.is_empty();
     has_names && node.patterns.iter().all(|(pattern, _)| pattern.is_portable())

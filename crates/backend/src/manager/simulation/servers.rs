@@ -55,7 +55,7 @@ impl FaultyStore {
         let mut result = send().await;
         noted(&mut self.world.lock(), &result);
         if fate == Fate::RepeatedLate {
-            self.world.delay_copy(self.actor);
+            self.world.travel(self.actor);
         }
         if matches!(fate, Fate::Repeated | Fate::RepeatedLate) {
             result = send().await;

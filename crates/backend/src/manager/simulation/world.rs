@@ -247,11 +247,6 @@ impl World {
         }
     }
 
-    /// Lets others act before the copy of a request arrives.
-    pub fn delay_copy(&self, actor: usize) {
-        self.travel(actor);
-    }
-
     /// Lets an answer travel back: [`Fate::Answered`] if it arrives.
     pub fn arrive(&self, actor: usize) -> Fate {
         let is_dropped = {
@@ -263,8 +258,8 @@ impl World {
         if is_dropped || self.is_dead(actor) { Fate::Fails } else { Fate::Answered }
     }
 
-    /// The way of a request, or of its answer.
-    fn travel(&self, actor: usize) {
+    /// The way of a request, of its copy, or of its answer. Others act meanwhile.
+    pub fn travel(&self, actor: usize) {
         let (pause, is_killed) = {
             let mut inner = self.lock();
             let faults = inner.faults;

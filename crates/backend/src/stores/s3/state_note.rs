@@ -1,9 +1,9 @@
 //! The note in the metadata of a state whether it has journals or a sharing document, so that a plan need not look for them.
 //!
-//! The write that ends a run which holds the lock alone notes that no journal is left and that runs do not share the state. A later
-//! run changes the note before it writes its first segment, so that a killed run leaves no note that denies its journal. Whoever
-//! makes the state shared writes it without the note first. Terraform and OpenTofu remove the note with each write, and then the
-//! objects next to the state are listed.
+//! An exclusive run ends with a write which notes that no journal is left and that the state is not shared. The next run changes the
+//! note before it writes its first segment; otherwise, if it were killed, the note would deny its journal. `state sharing enable`
+//! writes the state without the note before it creates the sharing document. Terraform and OpenTofu remove the note with each write,
+//! and then the objects next to the state are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -41,8 +41,8 @@ struct StateNote {
     version: String,
     /// Whether it says that no journal is open.
     is_closed: bool,
-    /// Whether the note, or a listing after the state was read, says that there are neither journals of earlier runs nor a sharing
-    /// document.
+    /// Whether nothing accompanies the state, neither a journal of an earlier run nor a sharing document: according to the note, or to
+    /// a listing after the state was read.
     is_alone: bool,
     /// The runs whose journals are part of the state, and perhaps not deleted yet.
     merged: BTreeSet<String>,

@@ -13,8 +13,8 @@ use crate::error::{StateError, StateErrorKind};
 use crate::store::lease::{LEASE, RENEWAL};
 use crate::store::lock::{LockInfo, LockRequest, rfc3339};
 
-/// The longest time that a run needs to find out whether a state is shared.
-const FINDING_OUT: Duration = Duration::from_secs(5);
+/// The longest time for which a run holds the lock to find out whether the state is shared.
+const PROBE: Duration = Duration::from_secs(5);
 
 /// Returns a new identifier of a run or a process.
 pub(super) fn new_identifier(object: &dyn SharedObject) -> String {
@@ -117,7 +117,7 @@ impl Membership {
     /// The lock is still held in the end, the run is lost, or the store fails.
     pub fn hold_lock(&self, wait: &SharedWait<'_>) -> Result<(), StateError> {
         // A run that does not know yet that the state is shared holds the lock until it has found out.
-        let wait = SharedWait { timeout: wait.timeout.max(FINDING_OUT), ..*wait };
+        let wait = SharedWait { timeout: wait.timeout.max(PROBE), ..*wait };
         self.waiting(&wait, || {
             self.renewed_after(RENEWAL, Self::renew_claims)?;
             self.object.hold_lock(&self.lock_info())
