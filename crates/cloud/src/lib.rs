@@ -15,7 +15,6 @@ pub mod aws;
 pub mod azure;
 pub mod background;
 mod command_output;
-mod duration;
 mod environment;
 mod error;
 pub mod google;
@@ -27,7 +26,6 @@ pub mod retry;
 mod secret;
 pub mod tencent;
 
-pub use duration::parse_duration;
 pub use environment::Environment;
 pub use error::TokenError;
 pub use secret::Secret;

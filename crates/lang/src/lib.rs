@@ -31,7 +31,6 @@ pub use binding::{Binding, is_reserved};
 pub use context::{Availability, Clock, FunctionContext, Purity};
 pub use defaults::Defaults;
 pub use evaluate::{evaluate, evaluate_constant, follow, observing, statement, traversal_text};
-pub use functions::{DurationError, parse_duration};
 pub use provider_functions::{
     NoFunction, ProviderFunction, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
 };

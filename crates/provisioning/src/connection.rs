@@ -198,8 +198,7 @@ fn refuse(text: &dyn Fn(&str) -> Option<String>, blocks: &[Arguments]) -> Result
 }
 
 fn timeout(text: &str) -> Result<Duration, ConnectionError> {
-    let nanoseconds = groma_lang::parse_duration(text).ok().and_then(|duration| u64::try_from(duration).ok());
-    nanoseconds.map(Duration::from_nanos).ok_or_else(|| ConnectionError::Timeout(text.to_owned()))
+    groma_duration::parse_unsigned(text).ok_or_else(|| ConnectionError::Timeout(text.to_owned()))
 }
 
 #[cfg(test)]

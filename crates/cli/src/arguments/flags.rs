@@ -67,35 +67,7 @@ impl FromStr for Duration {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const PROBLEM: &str = "not a duration such as 30s or 1m30s";
-        // Go accepts a bare zero, and no other number without a unit.
-        if text == "0" {
-            return Ok(Self::default());
-        }
-        let mut rest = text;
-        let mut seconds = 0.0_f64;
-        while !rest.is_empty() {
-            let unit_at = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or(PROBLEM)?;
-            let (number, after) = rest.split_at(unit_at);
-            let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
-            let (unit, next) = after.split_at(unit_end);
-            let length = match unit {
-                "ns" => 1e-9,
-                "us" | "µs" => 1e-6,
-                "ms" => 1e-3,
-                "s" => 1.0,
-                "m" => 60.0,
-                "h" => 3600.0,
-                _ => return Err(PROBLEM),
-            };
-            seconds += number.parse::<f64>().map_err(|_| PROBLEM)? * length;
-            rest = next;
-        }
-        if text.is_empty() {
-            // The sum of valid parts may still be too large.
-            return Err(PROBLEM);
-        }
-        std::time::Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| PROBLEM)
+        groma_duration::parse_unsigned(text).map(Self).ok_or("not a duration such as 30s or 1m30s")
     }
 }
 

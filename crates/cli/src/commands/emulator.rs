@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use groma_cloud::parse_duration;
 use groma_cloudcontrol::EMULATOR_FILE;
 use groma_cloudcontrol::api::{ApiError, Fault};
 use groma_cloudcontrol::emulator::http::Server;
 use groma_cloudcontrol::emulator::{Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_diagnostics::{Diagnostics, io_reason};
+use groma_duration::parse_unsigned;
 use groma_engine::Stop;
 
 use super::context::Context;
@@ -115,7 +115,7 @@ fn settings(arguments: &EmulatorServe) -> Result<Settings, Diagnostics> {
 
 fn span(flag: &str, text: Option<&str>) -> Result<Duration, Diagnostics> {
     let Some(text) = text else { return Ok(Duration::ZERO) };
-    parse_duration(text).ok_or_else(|| {
+    parse_unsigned(text).ok_or_else(|| {
         fail(
             "Invalid duration",
             format!("-{flag}={text} is not a duration. Use a number with a unit, such as 500ms, 2s or 1m30s."),

@@ -11,7 +11,6 @@ use aws_sdk_sts::types::{AssumedRoleUser, Credentials as Issued, PolicyDescripto
 use groma_diagnostics::io_reason;
 
 use super::settings::AssumeRole;
-use crate::duration::parse_duration;
 use crate::secret::Secret;
 
 /// The limits of STS for the duration of a session.
@@ -21,7 +20,7 @@ impl AssumeRole {
     /// Parses the duration of a session, in Go's syntax for durations: `1h30m`, `900s`. Returns `None` if it is
     /// invalid or not between 15 minutes and 12 hours.
     pub fn parse_duration(text: &str) -> Option<Duration> {
-        let duration = parse_duration(text)?;
+        let duration = groma_duration::parse_unsigned(text)?;
         DURATIONS.contains(&duration).then_some(duration)
     }
 }

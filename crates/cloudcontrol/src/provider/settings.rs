@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use groma_cloud::parse_duration;
+use groma_duration::parse_unsigned;
 use groma_framework::schema::validator;
 use groma_framework::{Attribute, ObjectNesting, ResourceSchema, SchemaBuilder};
 use groma_value::{Type, Value};
@@ -196,7 +196,7 @@ pub struct EmulatorSettings {
 }
 
 fn check_duration(value: &Value) -> Result<(), String> {
-    match value.as_str().is_none_or(|text| parse_duration(text).is_some()) {
+    match value.as_str().is_none_or(|text| parse_unsigned(text).is_some()) {
         true => Ok(()),
         false => Err("The duration must be a number with a unit: 500ms, 2s, 30m or 1h.".to_owned()),
     }
@@ -208,7 +208,7 @@ impl Settings {
         let block = Arguments::of(config);
         let from_environment = || environment("AWS_REGION").or_else(|| environment("AWS_DEFAULT_REGION"));
         let timeouts = block.object("timeouts");
-        let timeout = |name: &str| parse_duration(&timeouts.as_ref()?.text(name)?);
+        let timeout = |name: &str| parse_unsigned(&timeouts.as_ref()?.text(name)?);
         Self {
             region: block.text(REGION).or_else(from_environment),
             role_arn: block.text("role_arn"),
@@ -217,7 +217,7 @@ impl Settings {
             timeouts: Timeouts { create: timeout("create"), update: timeout("update"), delete: timeout("delete") },
             emulator: block.object("emulator").map(|emulator| EmulatorSettings {
                 path: emulator.text("path").map_or_else(|| EMULATOR_FILE.into(), PathBuf::from),
-                delay: emulator.text("delay").and_then(|delay| parse_duration(&delay)).unwrap_or_default(),
+                delay: emulator.text("delay").and_then(|delay| parse_unsigned(&delay)).unwrap_or_default(),
             }),
         }
     }

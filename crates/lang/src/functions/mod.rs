@@ -9,7 +9,6 @@ mod csv;
 mod date_pattern;
 mod descriptions;
 mod digits;
-mod duration;
 mod elements;
 mod encoding;
 mod filesystem;
@@ -39,7 +38,6 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use descriptions::{description, parameter_description};
-pub use duration::{DurationError, parse_duration};
 pub use outside::signature;
 pub(crate) use signature::{CallSite, Function};
 

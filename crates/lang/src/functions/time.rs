@@ -6,7 +6,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use groma_value::{Type, Value};
 
 use super::date_pattern::render;
-use super::duration::parse_duration;
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
 use super::timestamp::Timestamp;
 use crate::context::{Clock, Purity};
@@ -57,7 +56,7 @@ fn formatdate(arguments: &Arguments<'_>) -> Outcome {
 
 fn timeadd(arguments: &Arguments<'_>) -> Outcome {
     let moment = Timestamp::parse(arguments.text(0)).map_err(FunctionError::of)?;
-    let duration = parse_duration(arguments.text(1)).map_err(FunctionError::of)?;
+    let duration = groma_duration::parse_duration(arguments.text(1)).map_err(FunctionError::of)?;
     Ok(Value::string(moment.add(duration).rfc3339()))
 }
 

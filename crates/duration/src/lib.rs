@@ -1,4 +1,6 @@
-//! Durations such as `1h30m`.
+//! Durations in Go's syntax, such as `1h30m`: in the language, in flags and in arguments of providers and backends.
+
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -21,7 +23,16 @@ pub enum DurationError {
     },
 }
 
-/// Reads a duration such as `1h30m` or `-1.5s`, in nanoseconds.
+/// Parses a duration that is not negative, such as `500ms`, `1.5h` or `1h30m`; `None` if it is invalid.
+pub fn parse_unsigned(text: &str) -> Option<Duration> {
+    let nanoseconds = parse_duration(text).ok()?;
+    u64::try_from(nanoseconds).ok().map(Duration::from_nanos)
+}
+
+/// Parses a duration such as `1h30m` or `-1.5s`, in nanoseconds.
+///
+/// # Errors
+/// The text has another form, a number has no known unit, or the duration is longer than 292 years.
 pub fn parse_duration(text: &str) -> Result<i64, DurationError> {
     let invalid = || DurationError::Invalid(text.to_owned());
     let (negative, mut rest) = match text.strip_prefix('-') {
@@ -80,6 +91,27 @@ mod tests {
         assert_eq!(parse_duration("0"), Ok(0));
         for wrong in ["", "-", "1", "1d", "x", "1.2.3s", ".s", "9999999999h"] {
             assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn unsigned_durations_are_numbers_with_units() {
+        let valid = [
+            ("500ms", 500_000),
+            ("2s", 2_000_000),
+            ("1h30m", 5_400_000_000),
+            ("0.1s", 100_000),
+            (".5m", 30_000_000),
+            ("1.5h", 5_400_000_000),
+            ("20us", 20),
+            ("1s1s", 2_000_000),
+        ];
+        for (text, microseconds) in valid {
+            assert_eq!(parse_unsigned(text), Some(Duration::from_micros(microseconds)), "{text}");
+        }
+        for wrong in ["", "s", "5", "5d", "-5s", "5 s", "é", "5sé", ".s", "1.2.3s", "18446744073709551615h", "5000000h"]
+        {
+            assert_eq!(parse_unsigned(wrong), None, "{wrong}");
         }
     }
 }
