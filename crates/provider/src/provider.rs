@@ -88,8 +88,8 @@ pub trait Provider: Send + Sync {
         }
     }
 
-    /// Passes the schemas of all types to `visit`, sorted by name. A provider with thousands of types builds and frees
-    /// them one after the other.
+    /// Passes the schemas of all types to `visit`, sorted by name. A provider with thousands of types builds a
+    /// few of them ahead and frees each after its visit.
     ///
     /// # Errors
     ///

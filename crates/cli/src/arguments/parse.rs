@@ -89,7 +89,8 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
         ErrorKind::UnknownArgument => ("Too many command line arguments", format!("Unexpected argument {flag:?}.")),
         ErrorKind::InvalidValue if value.is_empty() => (FLAGS, format!("flag needs an argument: -{name}")),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            (FLAGS, format!("invalid value {value:?} for flag -{name}"))
+            let reason = std::error::Error::source(problem).map(|reason| format!(": {reason}")).unwrap_or_default();
+            (FLAGS, format!("invalid value {value:?} for flag -{name}{reason}"))
         }
         ErrorKind::NoEquals => (FLAGS, format!("flag needs an argument: -{name}")),
         ErrorKind::TooManyValues | ErrorKind::ArgumentConflict => {
@@ -250,7 +251,10 @@ mod tests {
         assert!(message(&["plan", "-vra", "x=1"]).contains("Did you mean -var?"));
         assert!(message(&["plan", "-detailed-exitcod"]).contains("Did you mean -detailed-exitcode?"));
         assert!(message(&["plan", "-var"]).contains("flag needs an argument: -var"));
-        assert!(message(&["plan", "-refresh=maybe"]).contains("invalid value \"maybe\" for flag -refresh"));
+        let refresh = message(&["plan", "-refresh=maybe"]);
+        assert!(refresh.contains("invalid value \"maybe\" for flag -refresh: neither true nor false"), "{refresh}");
+        let timeout = message(&["plan", "-lock-timeout=5"]);
+        assert!(timeout.contains("for flag -lock-timeout: not a duration such as 30s or 1m30s"), "{timeout}");
         assert!(message(&["state", "show", "-nosuch"]).contains("groma state show -help"));
         let unknown = message(&["state", "lst"]);
         assert!(unknown.contains("Unknown command \"lst\". Did you mean \"list\"?"), "{unknown}");

@@ -7,6 +7,7 @@ mod read;
 mod services;
 mod types;
 mod validate;
+mod visit;
 
 use std::sync::Arc;
 
@@ -95,16 +96,8 @@ impl Provider for Server {
         &self,
         visit: &mut dyn FnMut(TypeCategory, &Name, &Arc<Schema>),
     ) -> Result<(), ProviderDiagnostics> {
-        for (name, categories) in self.type_names().categories() {
-            // A server of its own holds the types of this name until all their schemas are visited, and then frees them.
-            let server = Self::new(Arc::clone(&self.definition));
-            for category in categories {
-                if let Some(schema) = server.category_schema(category, &name)? {
-                    visit(category, &name, &schema);
-                }
-            }
-        }
-        Ok(())
+        let names: Vec<_> = self.type_names().categories().into_iter().collect();
+        self.visit_in_order(&names, visit)
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use groma_framework::{
-    Answer, Attribute, DataSource, Definition, EphemeralResource, OpenResponse, PrivateData, ProviderDiagnostics,
-    ReadDataRequest, ReadDataResponse, ResourceSchema, SchemaBuilder, Server, TypeNames,
+    Answer, Attribute, DataSource, Definition, EphemeralResource, OpenResponse, PrivateData, ProviderDiagnostic,
+    ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ResourceSchema, SchemaBuilder, Server, TypeNames,
 };
 use groma_provider::{
     ClientCapabilities, CloseEphemeralRequest, OpenEphemeralRequest, Provider, RenewEphemeralRequest,
@@ -62,6 +62,8 @@ impl EphemeralResource for Found {
 struct Many {
     schema: ResourceSchema,
     built: Arc<AtomicUsize>,
+    /// The type that cannot be built.
+    broken: Option<&'static str>,
 }
 
 impl Definition for Many {
@@ -80,6 +82,9 @@ impl Definition for Many {
 
     fn data_source(&self, type_name: &str) -> Result<Option<Arc<dyn DataSource>>, ProviderDiagnostics> {
         self.built.fetch_add(1, Ordering::SeqCst);
+        if self.broken == Some(type_name) {
+            return Err(ProviderDiagnostic::error("Damaged Schema", type_name).into());
+        }
         Ok(type_name.starts_with("test_").then(|| Arc::new(Found(schema())) as Arc<dyn DataSource>))
     }
 
@@ -89,9 +94,13 @@ impl Definition for Many {
 }
 
 fn served() -> (Server, Arc<AtomicUsize>) {
+    served_with(None)
+}
+
+fn served_with(broken: Option<&'static str>) -> (Server, Arc<AtomicUsize>) {
     let built = Arc::new(AtomicUsize::new(0));
     let schema = SchemaBuilder::new().build().unwrap();
-    (Server::new(Arc::new(Many { schema, built: built.clone() })), built)
+    (Server::new(Arc::new(Many { schema, built: built.clone(), broken })), built)
 }
 
 fn read(server: &Server, type_name: &str, name: &str) -> groma_provider::ReadDataResponse {
@@ -132,6 +141,27 @@ fn types_are_built_once_and_only_when_they_are_used() {
         read(&server, "test_0007", "a");
     }
     assert_eq!(built.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn schemas_of_all_types_are_visited_in_order() {
+    let (server, built) = served();
+    let mut visited = Vec::new();
+    server.visit_schemas(&mut |_, name, _| visited.push(name.to_string())).unwrap();
+    let mut expected: Vec<String> = (0..2000).map(|n| format!("test_{n:04}")).collect();
+    expected.push("test_secret".to_owned());
+    assert_eq!(visited, expected);
+    assert_eq!(built.load(Ordering::SeqCst), 2000);
+}
+
+#[test]
+fn visit_ends_at_a_type_that_cannot_be_built() {
+    let (server, built) = served_with(Some("test_0100"));
+    let mut visited = 0;
+    let problems = server.visit_schemas(&mut |_, _, _| visited += 1).unwrap_err();
+    assert_eq!(texts(&problems), ["Damaged Schema "]);
+    assert_eq!(visited, 100);
+    assert!(built.load(Ordering::SeqCst) < 200, "the rest is not built");
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Provider schemas in JSON documents.
 
 use std::io::{self, Write};
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 
 use groma_provider::{
     Attribute, AttributeType, Block, Deprecation, Description, FunctionSignature, IdentityImport, IdentitySchema, Name,
@@ -75,27 +74,12 @@ struct TypeSections {
 }
 
 impl TypeSections {
-    /// Requests the schemas of all types. One thread visits them and another one writes, because a provider with thousands of types
-    /// builds each schema for the visit.
+    /// Requests the schemas of all types.
     fn of(provider: &dyn Provider) -> Result<Self, ProviderDiagnostics> {
-        /// The visited schemas that wait for the writer. More would only take memory.
-        const WAITING: usize = 32;
-        let (sender, received) = mpsc::sync_channel::<(TypeCategory, Name, Arc<Schema>)>(WAITING);
-        thread::scope(|scope| {
-            let writer = scope.spawn(move || {
-                let mut sections = Self::new();
-                received.iter().for_each(|(category, name, schema)| sections.add(category, &name, &schema));
-                sections
-            });
-            // Terraform sorts types by name, and so does the visit.
-            let visited = provider.visit_schemas(&mut |category, name, schema| {
-                // The writer ends only after the last schema.
-                let _ = sender.send((category, name.clone(), Arc::clone(schema)));
-            });
-            drop(sender);
-            let sections = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            visited.map(|()| sections)
-        })
+        let mut sections = Self::new();
+        // Terraform sorts types by name, and so does the visit.
+        provider.visit_schemas(&mut |category, name, schema| sections.add(category, name, schema))?;
+        Ok(sections)
     }
 
     fn new() -> Self {
