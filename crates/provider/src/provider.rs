@@ -88,15 +88,15 @@ pub trait Provider: Send + Sync {
         }
     }
 
-    /// Passes the schemas of all types to `visit`, sorted by name. A provider with thousands of types builds a
-    /// few of them ahead and frees each after its visit.
+    /// Passes the schemas of all types to `visit`, in no particular order and on several threads, if there are many. A provider with
+    /// thousands of types frees each after its visit.
     ///
     /// # Errors
     ///
     /// The reason why the provider did not answer, such as a broken connection.
     fn visit_schemas(
         &self,
-        visit: &mut dyn FnMut(TypeCategory, &Name, &Arc<Schema>),
+        visit: &(dyn Fn(TypeCategory, &Name, &Arc<Schema>) + Sync),
     ) -> Result<(), ProviderDiagnostics> {
         for (name, categories) in self.type_names().categories() {
             for category in categories {

@@ -94,10 +94,10 @@ impl Provider for Server {
 
     fn visit_schemas(
         &self,
-        visit: &mut dyn FnMut(TypeCategory, &Name, &Arc<Schema>),
+        visit: &(dyn Fn(TypeCategory, &Name, &Arc<Schema>) + Sync),
     ) -> Result<(), ProviderDiagnostics> {
         let names: Vec<_> = self.type_names().categories().into_iter().collect();
-        self.visit_in_order(&names, visit)
+        self.visit_all(&names, visit)
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {

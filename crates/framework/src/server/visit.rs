@@ -1,7 +1,8 @@
 //! Visiting the schemas of a provider with thousands of types.
 
 use std::num::NonZero;
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use groma_provider::{Name, Provider, ProviderDiagnostics, Schema, TypeCategory};
@@ -15,9 +16,6 @@ const MANY: usize = 64;
 /// The most threads that build schemas.
 const MOST_THREADS: usize = 4;
 
-/// The built types that wait for their visit, for each thread. More would only take memory.
-const WAITING: usize = 4;
-
 /// A type name with its categories.
 type Named = (Name, Vec<TypeCategory>);
 
@@ -25,37 +23,50 @@ type Named = (Name, Vec<TypeCategory>);
 type Built = Result<Vec<(TypeCategory, Arc<Schema>)>, ProviderDiagnostics>;
 
 impl Server {
-    /// Passes all schemas to `visit`, in the order of `names`. Threads build them ahead.
-    pub(super) fn visit_in_order(
+    /// Passes all schemas to `visit`. Each thread builds, visits and frees one type after the other, so that only few exist at a time.
+    pub(super) fn visit_all(
         &self,
         names: &[Named],
-        visit: &mut dyn FnMut(TypeCategory, &Name, &Arc<Schema>),
+        visit: &(dyn Fn(TypeCategory, &Name, &Arc<Schema>) + Sync),
     ) -> Result<(), ProviderDiagnostics> {
-        let mut visit_built = |name: &Name, built: Built| {
-            built.map(|schemas| schemas.iter().for_each(|(category, schema)| visit(*category, name, schema)))
+        let visit_one = |named: &Named| {
+            let schemas = build(&self.definition, named)?;
+            schemas.iter().for_each(|(category, schema)| visit(*category, &named.0, schema));
+            Ok(())
         };
         if names.len() < MANY {
-            return names.iter().try_for_each(|named| visit_built(&named.0, build(&self.definition, named)));
+            return names.iter().try_for_each(visit_one);
         }
+        let next = AtomicUsize::new(0);
+        let first_problem: Mutex<Option<(usize, ProviderDiagnostics)>> = Mutex::default();
+        let work = || {
+            while let (at, Some(named)) = numbered(&next, names) {
+                let Err(problem) = visit_one(named) else { continue };
+                // No thread begins another type.
+                next.store(names.len(), Ordering::Relaxed);
+                let mut first = first_problem.lock().unwrap_or_else(PoisonError::into_inner);
+                // Whatever the threads do, the error is that of the first type that has one.
+                if first.as_ref().is_none_or(|(first, _)| at < *first) {
+                    *first = Some((at, problem));
+                }
+            }
+        };
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
         thread::scope(|scope| {
-            // Each thread builds every so-many-th type, so that the order of their results is known.
-            let start = |first: usize| {
-                let (sender, receiver) = mpsc::sync_channel(WAITING);
-                scope.spawn(move || {
-                    // After an error nobody receives the rest.
-                    let mut own = names.iter().skip(first).step_by(threads);
-                    own.all(|named| sender.send(build(&self.definition, named)).is_ok());
-                });
-                receiver
-            };
-            let receivers: Vec<mpsc::Receiver<Built>> = (0..threads).map(start).collect();
-            names.iter().zip(receivers.iter().cycle()).try_for_each(|((name, _), receiver)| {
-                // A thread that has panicked sends nothing more; the panic goes on at the end of the scope.
-                receiver.recv().map_or(Ok(()), |built| visit_built(name, built))
-            })
-        })
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let first = first_problem.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first.map_or(Ok(()), |(_, problem)| Err(problem))
     }
+}
+
+/// Returns the next type that no thread has taken, with its position.
+fn numbered<'a>(next: &AtomicUsize, names: &'a [Named]) -> (usize, Option<&'a Named>) {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    (at, names.get(at))
 }
 
 /// Builds the schemas of one type name. A server of its own holds its types until all of them are built, and then frees them.

@@ -1,7 +1,7 @@
 //! Data sources and ephemeral resources on values, whose types are built lazily (FW-19, FW-21).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use groma_framework::{
     Answer, Attribute, DataSource, Definition, EphemeralResource, OpenResponse, PrivateData, ProviderDiagnostic,
@@ -144,10 +144,12 @@ fn types_are_built_once_and_only_when_they_are_used() {
 }
 
 #[test]
-fn schemas_of_all_types_are_visited_in_order() {
+fn each_type_is_built_and_visited_once() {
     let (server, built) = served();
-    let mut visited = Vec::new();
-    server.visit_schemas(&mut |_, name, _| visited.push(name.to_string())).unwrap();
+    let visited = Mutex::new(Vec::new());
+    server.visit_schemas(&|_, name, _| visited.lock().unwrap().push(name.to_string())).unwrap();
+    let mut visited = visited.into_inner().unwrap();
+    visited.sort();
     let mut expected: Vec<String> = (0..2000).map(|n| format!("test_{n:04}")).collect();
     expected.push("test_secret".to_owned());
     assert_eq!(visited, expected);
@@ -157,10 +159,8 @@ fn schemas_of_all_types_are_visited_in_order() {
 #[test]
 fn visit_ends_at_a_type_that_cannot_be_built() {
     let (server, built) = served_with(Some("test_0100"));
-    let mut visited = 0;
-    let problems = server.visit_schemas(&mut |_, _, _| visited += 1).unwrap_err();
+    let problems = server.visit_schemas(&|_, _, _| {}).unwrap_err();
     assert_eq!(texts(&problems), ["Damaged Schema "]);
-    assert_eq!(visited, 100);
     assert!(built.load(Ordering::SeqCst) < 200, "the rest is not built");
 }
 

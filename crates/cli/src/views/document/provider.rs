@@ -1,7 +1,7 @@
 //! Provider schemas in JSON documents.
 
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_provider::{
     Attribute, AttributeType, Block, Deprecation, Description, FunctionSignature, IdentityImport, IdentitySchema, Name,
@@ -20,8 +20,13 @@ use crate::views::json::{type_json, write_compact};
 /// the schemas are visited: some providers have thousands of types, whose schemas need much more memory than their text.
 #[derive(Debug)]
 pub struct ProviderSchemas {
-    sections: Vec<Section>,
+    /// The schema of the provider's own configuration.
+    config: Vec<u8>,
+    sections: Vec<(&'static str, Vec<Member>)>,
 }
+
+/// A name with its JSON text.
+type Member = (Name, Vec<u8>);
 
 impl ProviderSchemas {
     /// Requests all schemas of `provider`.
@@ -30,22 +35,27 @@ impl ProviderSchemas {
     ///
     /// The provider fails to return a schema.
     pub fn of(provider: &dyn Provider) -> Result<Self, ProviderDiagnostics> {
-        let mut own = Section::new("provider");
-        write(&SchemaJson(&provider.schema()?.config), &mut own.text);
-        let types = TypeSections::of(provider)?;
-        let mut functions = Section::new("functions");
-        let mut names = provider.type_names().functions;
-        names.sort();
-        for name in names {
+        let config = json(&SchemaJson(&provider.schema()?.config));
+        let types = TypeSections::default();
+        provider.visit_schemas(&|category, name, schema| types.add(category, name, schema))?;
+        let functions = Section::default();
+        for name in provider.type_names().functions {
             if let Some(function) = provider.function(&name) {
                 functions.add(&name, &FunctionJson(&function));
             }
         }
         let TypeSections { resources, data_sources, ephemeral, lists, identities, actions, stores } = types;
-        let all = [resources, data_sources, ephemeral, lists, functions, identities, actions, stores];
-        // As in Terraform, empty members are left out.
-        let sections = std::iter::once(own).chain(all.into_iter().map(Section::closed)).filter(|one| !one.is_empty());
-        Ok(Self { sections: sections.collect() })
+        let all = [
+            ("resource_schemas", resources),
+            ("data_source_schemas", data_sources),
+            ("ephemeral_resource_schemas", ephemeral),
+            ("list_resource_schemas", lists),
+            ("functions", functions),
+            ("resource_identity_schemas", identities),
+            ("action_schemas", actions),
+            ("state_store_schemas", stores),
+        ];
+        Ok(Self { config, sections: all.map(|(name, section)| (name, section.into_sorted())).into() })
     }
 
     /// Writes the JSON object.
@@ -54,15 +64,25 @@ impl ProviderSchemas {
     ///
     /// Writing to `out` fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        for (number, section) in self.sections.iter().enumerate() {
-            write!(out, "{}\"{}\":", if number == 0 { '{' } else { ',' }, section.name)?;
-            out.write_all(&section.text)?;
+        out.write_all(b"{\"provider\":")?;
+        out.write_all(&self.config)?;
+        // As in Terraform, empty members are left out.
+        for (name, members) in self.sections.iter().filter(|(_, members)| !members.is_empty()) {
+            write!(out, ",\"{name}\":")?;
+            for (number, (name, text)) in members.iter().enumerate() {
+                out.write_all(if number == 0 { b"{" } else { b"," })?;
+                write_compact(&**name, out)?;
+                out.write_all(b":")?;
+                out.write_all(text)?;
+            }
+            out.write_all(b"}")?;
         }
         out.write_all(b"}")
     }
 }
 
 /// The members of the document with the schemas of types.
+#[derive(Default)]
 struct TypeSections {
     resources: Section,
     data_sources: Section,
@@ -74,27 +94,7 @@ struct TypeSections {
 }
 
 impl TypeSections {
-    /// Requests the schemas of all types.
-    fn of(provider: &dyn Provider) -> Result<Self, ProviderDiagnostics> {
-        let mut sections = Self::new();
-        // Terraform sorts types by name, and so does the visit.
-        provider.visit_schemas(&mut |category, name, schema| sections.add(category, name, schema))?;
-        Ok(sections)
-    }
-
-    fn new() -> Self {
-        Self {
-            resources: Section::new("resource_schemas"),
-            data_sources: Section::new("data_source_schemas"),
-            ephemeral: Section::new("ephemeral_resource_schemas"),
-            lists: Section::new("list_resource_schemas"),
-            identities: Section::new("resource_identity_schemas"),
-            actions: Section::new("action_schemas"),
-            stores: Section::new("state_store_schemas"),
-        }
-    }
-
-    fn add(&mut self, category: TypeCategory, name: &Name, schema: &Arc<Schema>) {
+    fn add(&self, category: TypeCategory, name: &Name, schema: &Arc<Schema>) {
         match category {
             TypeCategory::Resource => {
                 self.resources.add(name, &SchemaJson(schema));
@@ -112,42 +112,31 @@ impl TypeSections {
     }
 }
 
-/// A member of the document.
-#[derive(Debug)]
-struct Section {
-    name: &'static str,
-    text: Vec<u8>,
-}
+/// A member of the document. Threads add to it in any order.
+#[derive(Default)]
+struct Section(Mutex<Vec<Member>>);
 
 impl Section {
-    fn new(name: &'static str) -> Self {
-        Self { name, text: Vec::new() }
+    fn add(&self, name: &Name, value: &impl Serialize) {
+        let member = (name.clone(), json(value));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(member);
     }
 
-    /// Adds a member to the object in this section.
-    fn add(&mut self, name: &Name, value: &impl Serialize) {
-        self.text.push(if self.is_empty() { b'{' } else { b',' });
-        write(&**name, &mut self.text);
-        self.text.push(b':');
-        write(value, &mut self.text);
-    }
-
-    /// Closes the object in this section, if it has members.
-    fn closed(mut self) -> Self {
-        if !self.is_empty() {
-            self.text.push(b'}');
-        }
-        self
-    }
-
-    fn is_empty(&self) -> bool {
-        self.text.is_empty()
+    /// Returns the members sorted by name, as Terraform writes them.
+    fn into_sorted(self) -> Vec<Member> {
+        let mut members = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        members.sort_by(|(one, _), (other, _)| one.cmp(other));
+        members
     }
 }
 
-fn write(value: &(impl Serialize + ?Sized), text: &mut Vec<u8>) {
+fn json(value: &impl Serialize) -> Vec<u8> {
+    let mut text = Vec::new();
     // Writing to memory cannot fail, and all map keys are strings.
-    let _ = write_compact(&value, text);
+    let _ = write_compact(value, &mut text);
+    // There are thousands of them, which would waste half of their memory.
+    text.shrink_to_fit();
+    text
 }
 
 /// A schema with its version.
