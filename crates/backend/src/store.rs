@@ -146,7 +146,7 @@ pub enum Leaving {
 /// Journals next to the states of a store, in segments that are created once and never changed.
 ///
 /// A segment is named `RUN/NUMBER`. Terraform and OpenTofu ignore its object. The contents are opaque to the store: they are
-/// sealed if the state is.
+/// sealed if the state is. Number 0 is a note that the journal was merged, which outlives it.
 pub trait JournalStore: Send + Sync {
     /// Lists the names of all segments of a workspace, in no particular order.
     fn segments<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<String>>;

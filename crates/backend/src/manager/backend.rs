@@ -15,6 +15,7 @@ use crate::schema::ArgumentError;
 use crate::store::{DEFAULT_WORKSPACE, HeldLock, Snapshot, StateStore, StoreFuture, WorkspaceSupport};
 
 use super::clock::{Clock, SystemClock};
+use super::reading::Listing;
 use super::runtime::StoreRuntime;
 
 /// A remote backend with its configuration.
@@ -204,12 +205,20 @@ impl RemoteBackend {
         })
     }
 
-    /// Deletes a workspace with its state.
+    /// Deletes a workspace with its state, and the notes about its journals.
     ///
     /// # Errors
     /// The store fails.
     pub fn delete_workspace(&self, workspace: &str, lock: Option<&HeldLock>) -> Result<(), StoreError> {
-        self.block_on(self.store.delete_workspace(workspace, lock))
+        self.block_on(self.store.delete_workspace(workspace, lock))?;
+        if let Some(journals) = self.store.journals()
+            && let Ok(Listing::Names(names)) = self.list_journals(journals, workspace)
+            && !names.is_empty()
+        {
+            // Without its state, what stays says nothing to anybody.
+            let _ = self.block_on(journals.delete_segments(workspace, &names));
+        }
+        Ok(())
     }
 
     /// Releases a lock by its ID, regardless of its holder.

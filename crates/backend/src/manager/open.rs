@@ -13,7 +13,7 @@ use groma_state::{
 use super::backend::RemoteBackend;
 use super::guard::{LockGuard, ReleaseReport, Waiting};
 use super::object::{StoredObject, state_error};
-use super::reading::{Listing, Reading, Sharing, opening_pauses};
+use super::reading::{Listing, LocalJournal, Reading, Sharing, opening_pauses};
 use super::shared::RemoteShared;
 use crate::error::StoreError;
 use crate::host::Environment;
@@ -122,7 +122,7 @@ impl RemoteBackend {
         }
         let lock = self.lock_if_free(workspace, request, options.waiting, options.report.clone());
         let Some(lock) = lock.map_err(|problem| state_error(&problem))? else { return Ok(None) };
-        let reading = match self.read_with_journals(workspace) {
+        let reading = match self.read_with_journals(workspace, self.local_journal(options.journals, workspace)) {
             Ok(reading) if reading.sharing == Sharing::Off || self.is_document_missing(workspace, &reading) => reading,
             Ok(_) => {
                 // Without the marker, the next run only tries again.
@@ -159,7 +159,7 @@ impl RemoteBackend {
         let reading = if ignores_lock {
             self.read(workspace).map(|found| Reading { found, listing: None, sharing: Sharing::Possible })
         } else {
-            self.read_with_journals(workspace)
+            self.read_with_journals(workspace, self.local_journal(options.journals, workspace))
         };
         self.resume(workspace, lock, reading.map_err(|problem| state_error(&problem))?, options)
     }
@@ -222,6 +222,10 @@ impl RemoteBackend {
     pub(super) fn journal_file(&self, journals: &Path, workspace: &str) -> PathBuf {
         let identity = crc32fast::hash(self.location(workspace).as_bytes());
         journals.join(format!("{}-{identity:08x}", self.ty().name)).join("terraform.tfstate")
+    }
+
+    fn local_journal(&self, journals: &Path, workspace: &str) -> LocalJournal {
+        if self.has_journal(journals, workspace) { LocalJournal::Left } else { LocalJournal::None }
     }
 
     /// Whether a killed run has left a journal for a workspace on this machine.

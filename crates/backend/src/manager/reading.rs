@@ -43,6 +43,14 @@ pub(super) fn opening_pauses() -> impl Iterator<Item = Duration> {
     [250, 500, 1000, 2000].into_iter().map(Duration::from_millis)
 }
 
+/// The journal on this machine that a run has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LocalJournal {
+    None,
+    /// Notes in the store may say how much of it another machine has merged.
+    Left,
+}
+
 impl RemoteBackend {
     /// Returns the states with notes; `None` if the store has none.
     pub(super) fn noted_states(&self) -> Option<&dyn NotedStateStore> {
@@ -54,13 +62,13 @@ impl RemoteBackend {
     ///
     /// # Errors
     /// The store fails, or another run writes the state at this moment ([`StoreError::Conflict`]).
-    pub(super) fn read_with_journals(&self, workspace: &str) -> Result<Reading, StoreError> {
+    pub(super) fn read_with_journals(&self, workspace: &str, local: LocalJournal) -> Result<Reading, StoreError> {
         let sharing = Sharing::Possible;
         let Some(journals) = self.store().journals() else {
             return Ok(Reading { found: self.read(workspace)?, listing: None, sharing });
         };
         if let Some(states) = journals.noted_states() {
-            return self.read_noted(states, workspace);
+            return self.read_noted(states, workspace, local);
         }
         let listing = self.list_journals(journals, workspace)?;
         Ok(Reading { found: self.read(workspace)?, listing: Some(listing), sharing })
@@ -69,11 +77,16 @@ impl RemoteBackend {
     /// Reads a state with its note, and lists what accompanies it unless the note says that there is nothing.
     ///
     /// A listing counts if the state still has the version that was read: then nobody has merged and deleted a journal in between.
-    fn read_noted(&self, states: &dyn NotedStateStore, workspace: &str) -> Result<Reading, StoreError> {
+    fn read_noted(
+        &self,
+        states: &dyn NotedStateStore,
+        workspace: &str,
+        local: LocalJournal,
+    ) -> Result<Reading, StoreError> {
         let noted = self.block_on(states.read_noted(workspace))?;
         let is_closed = noted.as_ref().is_some_and(|noted| noted.journals == JournalsAfter::Closed);
         let found = noted.map(|noted| noted.snapshot);
-        if is_closed {
+        if is_closed && local == LocalJournal::None {
             return Ok(Reading { found, listing: Some(Listing::Names(Vec::new())), sharing: Sharing::Off });
         }
         let companions = match repeated(self.clock(), || self.block_on(states.companions(workspace))) {

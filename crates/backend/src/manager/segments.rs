@@ -1,6 +1,7 @@
 //! The journals of one workspace in its store, as the state writes and reads them.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use groma_state::{SegmentCreated, SegmentId, SegmentStore, StateError};
 
@@ -115,5 +116,9 @@ impl SegmentStore for Segments {
 
     fn longest(&self) -> usize {
         self.backend.store().journals().map_or(0, JournalStore::longest_segment)
+    }
+
+    fn now(&self) -> SystemTime {
+        self.backend.clock().now()
     }
 }

@@ -6,15 +6,18 @@
 mod codec;
 mod form;
 mod frame;
+mod merged;
 mod numbered;
 mod read;
 mod record;
 mod replication;
 mod sealing;
 mod segments;
+mod sent;
 mod syncing;
 mod writer;
 
+pub(crate) use merged::{MergedJournals, merged_length};
 pub(crate) use read::Damage;
 pub(crate) use read::Follower;
 #[cfg(test)]
@@ -27,6 +30,7 @@ pub(crate) use replication::{Progress, Replication, Sender};
 pub(crate) use sealing::{Seal, Tail, failed, unseal};
 pub(crate) use segments::CLOSED;
 pub use segments::{SegmentCreated, SegmentId, SegmentStore};
+pub(crate) use sent::{Copied, SentNote};
 pub use writer::Journal;
 
 /// The first bytes of a journal, with its format version.

@@ -1,15 +1,15 @@
 //! Replication: the journal of a run is copied to the store of its state while the run goes on.
 
-use std::fs;
 use std::future::Future;
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::merged::MergedJournals;
 use super::segments::{SegmentCreated, SegmentId, SegmentStore};
+use super::sent::SentNote;
 use crate::error::{StateError, StateErrorKind};
 use crate::storage::Storage;
 
@@ -180,9 +180,9 @@ pub(crate) struct Sender {
     /// The number of segments that the store has.
     pub segments: u32,
     /// The file that says how much of the journal the store has.
-    pub note: PathBuf,
-    /// The segments of earlier runs, which the first segment of this one replaces.
-    pub replaced: Vec<SegmentId>,
+    pub note: SentNote,
+    /// The journals of earlier runs, of which this one is the continuation.
+    pub replaced: MergedJournals,
 }
 
 impl Sender {
@@ -216,7 +216,7 @@ impl Sender {
             let mut bytes = vec![0; length];
             let read = self.storage.read_at(&mut bytes, start).unwrap_or_default();
             if read < length {
-                return Err(unreadable(&self.note));
+                return Err(unreadable(&self.run));
             }
             let id = SegmentId { run: self.run.clone(), number: self.segments + 1 };
             match self.store.create(&id, &bytes)? {
@@ -228,8 +228,7 @@ impl Sender {
 
     fn sent(&mut self, sent: u64) {
         self.segments += 1;
-        // Without the note, the next run on this machine compares more than it has to.
-        let _ = fs::write(&self.note, format!("{} {sent}\n", self.run));
+        self.note.sent(&self.run, sent);
         let is_complete = {
             let mut inner = self.progress.lock();
             inner.sent = sent;
@@ -248,7 +247,7 @@ impl Sender {
         // What earlier runs left is a part of this journal now. If the deletion fails, it is there twice, which the next
         // run notices.
         if is_complete && !self.replaced.is_empty() {
-            let _ = self.store.delete(&std::mem::take(&mut self.replaced));
+            let _ = std::mem::take(&mut self.replaced).delete(&*self.store);
         }
     }
 }
@@ -262,11 +261,11 @@ fn taken_over() -> StateError {
     )
 }
 
-fn unreadable(note: &Path) -> StateError {
+fn unreadable(run: &str) -> StateError {
     StateError::new(
         StateErrorKind::Io,
         "Failed to read the journal",
-        format!("The journal in {} is shorter than what was written.", note.with_extension("").display()),
+        format!("The journal of the run {run} on this machine is shorter than what was written."),
     )
 }
 

@@ -1,13 +1,15 @@
 //! Segments: the parts of a journal in the store of a remote state.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use crate::error::StateError;
 
 /// The content of the segment that ends a journal: a later segment of its run is refused.
 pub(crate) const CLOSED: &[u8] = b"groma journal closed\n";
 
-/// The name of a segment: the run that wrote it, and its number in the journal of that run, from 1 on.
+/// The name of a segment: the run that wrote it, and its number in the journal of that run, from 1 on. Number 0 is no part of the
+/// journal, but the note of a later run that has merged it ([`SegmentId::is_merge_note`]).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId {
     /// The identifier of the run, which is valid in object names.
@@ -21,8 +23,18 @@ impl SegmentId {
     pub fn parse(text: &str) -> Option<Self> {
         let (run, number) = text.split_once('/')?;
         let is_valid = !run.is_empty() && run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        let number = number.parse().ok().filter(|number| *number > 0)?;
+        let number = number.parse().ok()?;
         is_valid.then(|| Self { run: run.to_owned(), number })
+    }
+
+    /// Returns the name of the note that a journal was merged.
+    pub(crate) fn merge_note(run: &str) -> Self {
+        Self { run: run.to_owned(), number: 0 }
+    }
+
+    /// Whether this is the note of a later run that has merged the journal of `run` and deleted its segments.
+    pub fn is_merge_note(&self) -> bool {
+        self.number == 0
     }
 }
 
@@ -44,7 +56,8 @@ pub enum SegmentCreated {
 /// The journals of one state in its store.
 ///
 /// The concatenated segments of a run are the beginning of the journal file of that run, byte for byte: sealed if the
-/// state is encrypted. A segment is created once and never changed.
+/// state is encrypted. A segment is created once and never changed. A run that has merged the journal of another one leaves a note
+/// in its place, for the machine of that one.
 pub trait SegmentStore: Send + Sync {
     /// Lists the segments of all runs, in no particular order.
     ///
@@ -73,6 +86,11 @@ pub trait SegmentStore: Send + Sync {
 
     /// Returns the largest number of bytes in a segment.
     fn longest(&self) -> usize;
+
+    /// Returns the current time: that of simulations is their own.
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
 }
 
 #[cfg(test)]
@@ -84,8 +102,9 @@ mod tests {
         let id = SegmentId { run: "0a-b".to_owned(), number: 12 };
         assert_eq!(id.to_string(), "0a-b/00000012");
         assert_eq!(SegmentId::parse("0a-b/00000012"), Some(id));
-        for other in ["", "a", "a/0", "a/x", "/1", "a b/1", "a/1/2"] {
+        for other in ["", "a", "a/x", "a/-1", "/1", "a b/1", "a/1/2"] {
             assert_eq!(SegmentId::parse(other), None, "{other}");
         }
+        assert!(SegmentId::parse("a/00000000").is_some_and(|id| id.is_merge_note()));
     }
 }

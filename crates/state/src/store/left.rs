@@ -141,11 +141,10 @@ pub(super) fn read_bytes(
 ) -> Result<(Left, Option<Recovered>), StateError> {
     let clear = |bytes| unseal(bytes, paths.encryption.as_deref()).map_err(|error| error.in_file(path));
     let unsealed = clear(bytes)?;
-    let known = match bytes.get(..usize::try_from(known).unwrap_or(usize::MAX)).filter(|known| !known.is_empty()) {
-        // Records have another length in the file if they are sealed.
-        Some(known) => clear(known)?.bytes.len(),
-        None => 0,
-    };
+    // A machine that lost its power may have lost records that it had sent.
+    let known = usize::try_from(known).unwrap_or(usize::MAX).min(bytes.len());
+    // Records have another length in the file if they are sealed.
+    let known = if known == 0 { 0 } else { clear(&bytes[..known])?.bytes.len() };
     let mut recovered = recover_after(&unsealed.bytes, known).map_err(|error| error.in_file(path))?;
     if let (Some(recovered), Some(end)) = (&mut recovered, unsealed.end) {
         recovered.end = end;

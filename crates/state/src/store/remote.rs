@@ -504,12 +504,15 @@ impl RemoteState {
         let has_calls =
             journal.as_ref().map_or(!self.left.in_flight.is_empty(), |journal| journal.has_calls_in_flight());
         // The copy is deleted first: a local journal without one has only results that the state has, too.
-        if !has_calls && (is_ours || journal.is_some()) {
+        let is_complete = !has_calls && (is_ours || journal.is_some());
+        if is_complete {
             self.shared.remove();
         }
         self.left.retire(journal, &self.options.paths, &header, scope)?;
         if has_calls {
             self.shared.keep();
+        } else if is_complete {
+            self.shared.forget();
         }
         if self.left.length == 0
             && let Some(folder) = self.options.paths.write.parent()

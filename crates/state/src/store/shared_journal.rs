@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use super::left::read_bytes;
 use super::open::{is_locked, read_if_there, write_whole};
-use super::paths::{StatePaths, suffixed};
+use super::paths::StatePaths;
 use super::remote::{Access, Replicating};
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::{
-    Begin, CLOSED, Journal, Progress, Recovered, Replication, SegmentCreated, SegmentId, SegmentStore, Sender,
+    Begin, CLOSED, Copied, Journal, MergedJournals, Progress, Recovered, Replication, SegmentCreated, SegmentId,
+    SegmentStore, Sender, SentNote, merged_length,
 };
 use crate::random::uuid;
 
@@ -27,9 +28,11 @@ const LATE_SEGMENTS: u32 = 100;
 pub(super) struct SharedJournal {
     store: Option<Arc<dyn SegmentStore>>,
     /// The file that says how much of the local journal the store has.
-    note: PathBuf,
-    /// The segments of earlier runs.
-    stale: Vec<SegmentId>,
+    note: SentNote,
+    /// The journals of earlier runs.
+    merged: MergedJournals,
+    /// The notes of other runs that they have merged the journal of this machine.
+    own_notes: Vec<SegmentId>,
     /// The names of the segments that close journals, where that is left for the first write.
     unclosed: Vec<SegmentId>,
     /// Calls in flight that the local journal does not have.
@@ -70,11 +73,17 @@ impl SharedJournal {
         paths: &StatePaths,
         access: Access,
     ) -> Result<(Self, Taken), StateError> {
-        let note = suffixed(&paths.journal(), ".sent");
+        let note = SentNote::of(&paths.journal());
         let Some(store) = store else { return Ok((Self { note, ..Self::default() }, Taken::default())) };
         let mut shared = Self { store: Some(store.clone()), note, ..Self::default() };
-        let found = shared.collect(&*store, access)?;
-        let (known, others) = shared.merge(found, paths)?;
+        let local = local_journal(paths)?;
+        let copies = if local.is_empty() { Vec::new() } else { shared.note.read() };
+        let found = shared.collect(&*store, access, &copies)?;
+        let (is_adopted, others) = shared.adopt_longest(found, &local, paths)?;
+        let known = match is_adopted {
+            true => 0,
+            false => shared.known_length(&*store, &copies)?,
+        };
         let mut taken = Taken { known, others: Vec::new() };
         for journal in others {
             let path = PathBuf::from(format!("journal {}", journal.run));
@@ -84,24 +93,38 @@ impl SharedJournal {
         Ok((shared, taken))
     }
 
-    /// Reads the journals of all runs.
-    fn collect(&mut self, store: &dyn SegmentStore, access: Access) -> Result<Vec<Found>, StateError> {
+    /// Reads the journals of all runs. `copies` are those that the local journal begins with.
+    fn collect(
+        &mut self,
+        store: &dyn SegmentStore,
+        access: Access,
+        copies: &[Copied],
+    ) -> Result<Vec<Found>, StateError> {
         let mut runs: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
-        for id in store.list()? {
-            runs.entry(id.run).or_default().insert(id.number);
+        let (notes, segments): (Vec<_>, Vec<_>) = store.list()?.into_iter().partition(SegmentId::is_merge_note);
+        for id in segments {
+            runs.entry(id.run.clone()).or_default().insert(id.number);
+            self.merged.segments.push(id);
         }
+        // The machine on which the local journal was written is this one, unless the journal was copied from the store.
+        let is_own = |run: &str| copies.iter().any(|copy| copy.run == run && !copy.is_adopted);
         let mut found = Vec::new();
         for (run, numbers) in runs {
-            self.stale.extend(numbers.iter().map(|number| SegmentId { run: run.clone(), number: *number }));
-            let Some(read) = read_run(store, &run, &numbers)? else { continue };
+            // What is left of a merged journal is only deleted.
+            let is_merged = notes.iter().any(|note| note.run == run);
+            let Some(read) = (if is_merged { None } else { read_run(store, &run, &numbers)? }) else { continue };
             let mut bytes = read.bytes;
             match (read.next, access) {
                 (None, _) => {}
                 (Some(next), Access::Exclusive) => self.close(store, next, &mut bytes)?,
                 (Some(next), Access::Unlocked) => self.unclosed.push(next),
             }
+            if !is_own(&run) {
+                self.merged.elsewhere.push((run.clone(), bytes.len() as u64));
+            }
             found.push(Found { run, bytes });
         }
+        (self.own_notes, self.merged.notes) = notes.into_iter().partition(|note| is_own(&note.run));
         Ok(found)
     }
 
@@ -113,16 +136,21 @@ impl SharedJournal {
             }
             if let Some(late) = store.read(&next)? {
                 bytes.extend(late);
-                self.stale.push(next.clone());
+                self.merged.segments.push(next.clone());
                 next.number += 1;
             }
         }
         Err(still_written())
     }
 
-    /// Makes one of the journals the local one. Returns how much of the local one is known to the store, and the other
-    /// journals.
-    fn merge(&self, mut found: Vec<Found>, paths: &StatePaths) -> Result<(u64, Vec<Found>), StateError> {
+    /// Makes the longest journal the local one, unless that has more. Returns whether the local journal is a continuation of one in the
+    /// store now, and the other journals.
+    fn adopt_longest(
+        &self,
+        mut found: Vec<Found>,
+        local: &[u8],
+        paths: &StatePaths,
+    ) -> Result<(bool, Vec<Found>), StateError> {
         found.sort_by_key(|journal| Reverse(journal.bytes.len()));
         let mut journals: Vec<Found> = Vec::new();
         for journal in found {
@@ -131,23 +159,29 @@ impl SharedJournal {
                 journals.push(journal);
             }
         }
-        let path = paths.journal();
-        let mut local = read_if_there(&path)?.unwrap_or_default();
-        // The end of the file may be reserved for records that were never written.
-        local.truncate(local.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1));
         if !local.is_empty() && journals.iter().any(|journal| local.starts_with(&journal.bytes)) {
             journals.retain(|journal| !local.starts_with(&journal.bytes));
-            return Ok((0, journals));
+            return Ok((true, journals));
         }
-        if let Some(longer) = journals.iter().position(|journal| journal.bytes.starts_with(&local))
+        let path = paths.journal();
+        if let Some(longer) = journals.iter().position(|journal| journal.bytes.starts_with(local))
             && !is_locked(&path)
         {
             self.adopt(&journals.remove(longer), &path)?;
-            return Ok((0, journals));
+            return Ok((true, journals));
         }
-        // Another machine has taken in what the store had of the local journal, and nothing after it.
-        let known = fs::read_to_string(&self.note).ok().and_then(|note| note.split_once(' ')?.1.trim().parse().ok());
-        Ok((known.unwrap_or_default(), journals))
+        Ok((false, journals))
+    }
+
+    /// Returns the length of the part of the local journal that another machine has merged, which is what the store had of it.
+    fn known_length(&self, store: &dyn SegmentStore, copies: &[Copied]) -> Result<u64, StateError> {
+        let mut known = 0;
+        for copy in copies {
+            let is_noted = self.own_notes.iter().chain(&self.merged.notes).any(|note| note.run == copy.run);
+            let merged = if is_noted { merged_length(store, &copy.run)? } else { None };
+            known = known.max(merged.unwrap_or(copy.bytes));
+        }
+        Ok(known)
     }
 
     fn adopt(&self, journal: &Found, path: &Path) -> Result<(), StateError> {
@@ -156,8 +190,7 @@ impl SharedJournal {
             fs::create_dir_all(folder).map_err(failed)?;
         }
         write_whole(path, &journal.bytes).map_err(failed)?;
-        // Without the note, the next run on this machine compares more than it has to.
-        let _ = fs::write(&self.note, format!("{} {}\n", journal.run, journal.bytes.len()));
+        self.note.adopted(&journal.run, journal.bytes.len() as u64);
         Ok(())
     }
 
@@ -192,16 +225,18 @@ impl SharedJournal {
         for begin in std::mem::take(&mut self.carried) {
             journal.begin(&begin)?;
         }
+        let run = uuid();
+        self.note.begin(&run);
         let progress = Arc::<Progress>::default();
         let storage = journal.replicate(&progress);
         let sender = Sender {
             storage,
             store,
             progress: progress.clone(),
-            run: uuid(),
+            run,
             segments: 0,
             note: self.note.clone(),
-            replaced: std::mem::take(&mut self.stale),
+            replaced: std::mem::take(&mut self.merged),
         };
         self.replication = match replicating {
             Replicating::Background => Replication::start(sender).map(Running::Thread),
@@ -238,16 +273,22 @@ impl SharedJournal {
         let sender = self.stop();
         // Calls in flight that only an earlier run has recorded stay there.
         let Some(store) = self.store.clone().filter(|_| self.carried.is_empty()) else { return };
-        let mut ids = std::mem::take(&mut self.stale);
-        if let Some(sender) = sender {
-            let own = (1..=sender.segments).map(|number| SegmentId { run: sender.run.clone(), number });
-            ids.extend(own);
+        let mut merged = std::mem::take(&mut self.merged);
+        merged.segments.extend(sender.iter().flat_map(own_segments));
+        // A journal that stays is merged again by the next run, before it changes anything.
+        if !merged.is_empty() && merged.delete(&*store).is_err() {
+            let _ = merged.delete(&*store);
         }
-        // A journal that stays is taken in again by the next run, which changes nothing.
-        if !ids.is_empty() && store.delete(&ids).is_err() {
-            let _ = store.delete(&ids);
+    }
+
+    /// Forgets what the store had of the local journal, which is no longer there.
+    pub fn forget(&mut self) {
+        self.note.remove();
+        let notes = std::mem::take(&mut self.own_notes);
+        if let Some(store) = self.store.as_ref().filter(|_| !notes.is_empty()) {
+            // A note that stays is deleted when it is old.
+            let _ = store.delete(&notes);
         }
-        let _ = fs::remove_file(&self.note);
     }
 
     /// Sends the rest of the journal, which stays because of calls in flight.
@@ -257,8 +298,8 @@ impl SharedJournal {
         if sender.progress.stopped().is_none() {
             let _ = sender.send();
         }
-        self.stale.append(&mut sender.replaced);
-        self.stale.extend((1..=sender.segments).map(|number| SegmentId { run: sender.run.clone(), number }));
+        self.merged.append(std::mem::take(&mut sender.replaced));
+        self.merged.segments.extend(own_segments(&sender));
     }
 
     /// Ends the copying.
@@ -267,9 +308,23 @@ impl SharedJournal {
             Running::Thread(replication) => replication.stop()?,
             Running::Caller(sender) => *sender,
         };
-        self.stale.append(&mut sender.replaced);
+        self.merged.append(std::mem::take(&mut sender.replaced));
         Some(sender)
     }
+}
+
+/// Returns the segments that a run has sent.
+fn own_segments(sender: &Sender) -> impl Iterator<Item = SegmentId> + use<> {
+    let run = sender.run.clone();
+    (1..=sender.segments).map(move |number| SegmentId { run: run.clone(), number })
+}
+
+/// Returns the journal on this machine; empty if there is none.
+fn local_journal(paths: &StatePaths) -> Result<Vec<u8>, StateError> {
+    let mut local = read_if_there(&paths.journal())?.unwrap_or_default();
+    // The end of the file may be reserved for records that were never written.
+    local.truncate(local.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1));
+    Ok(local)
 }
 
 /// The segments of one run.

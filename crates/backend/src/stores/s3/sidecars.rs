@@ -2,7 +2,7 @@
 
 use super::S3Store;
 use super::objects::{Condition, Outcome};
-use super::state_note::split_first;
+use super::state_note::{is_merge_note, split_first};
 use crate::error::StoreError;
 use crate::store::{
     Companions, Expected, NotedState, NotedStateStore, SegmentCreated, SharingStore, Snapshot, StoreFuture, Version,
@@ -22,7 +22,9 @@ impl ObjectStore for S3Store {
     async fn create_object(&self, workspace: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
         let run = name.rsplit('/').nth(1).unwrap_or_default();
         // The note is changed first, so that a killed run leaves no note that denies its segment.
-        self.open_journal(&self.key(workspace), run).await?;
+        if !is_merge_note(name) {
+            self.open_journal(&self.key(workspace), run).await?;
+        }
         match self.objects.put(name, bytes, &self.state_tags, Condition::Absent).await? {
             Outcome::Done(_) => Ok(SegmentCreated::Yes),
             Outcome::Refused => Ok(SegmentCreated::Exists),

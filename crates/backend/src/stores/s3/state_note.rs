@@ -31,6 +31,9 @@ const LONGEST: usize = 20;
 /// The segment that makes the rest of a journal readable.
 const FIRST: &str = "/00000001";
 
+/// The object that says how much of a journal was merged: see [`groma_state::SegmentId::is_merge_note`].
+const MERGE_NOTE: &str = "/00000000";
+
 /// The notes on the states of this process, by key.
 #[derive(Default)]
 pub(super) struct StateNotes(Mutex<BTreeMap<String, StateNote>>);
@@ -136,7 +139,7 @@ impl StateNotes {
     pub fn unmerged(&self, key: &str, folder: &str, names: Vec<String>) -> Vec<String> {
         self.with(key, |note| {
             let run = |name: &str| name.strip_prefix(folder)?.split('/').next().map(str::to_owned);
-            note.is_alone &= names.is_empty();
+            note.is_alone &= names.iter().all(|name| is_merge_note(name));
             let is_merged =
                 |name: &String| name.ends_with(FIRST) && run(name).is_some_and(|run| note.merged.contains(&run));
             let (leftovers, unmerged) = names.into_iter().partition(is_merged);
@@ -206,11 +209,16 @@ impl S3Store {
             None if read.is_empty() => None,
             _ => self.objects.etag(&key).await?,
         };
-        let has_journals = !segments.is_empty() || !self.notes.leftovers(&key).is_empty();
+        let has_journals = segments.iter().any(|name| !is_merge_note(name)) || !self.notes.leftovers(&key).is_empty();
         self.notes.listed(&key, !has_journals && !has_sharing);
         let segments = segments.iter().filter_map(|name| name.strip_prefix(&folder)).map(str::to_owned).collect();
         Ok(Companions { version: version.map(Version), segments, has_sharing })
     }
+}
+
+/// Whether an object is a note about a journal that was merged. It is no journal itself.
+pub(super) fn is_merge_note(name: &str) -> bool {
+    name.ends_with(MERGE_NOTE)
 }
 
 /// Splits the names of segments into those that begin a journal and all others.
@@ -264,6 +272,10 @@ mod tests {
         assert!(!is_closed());
         notes.read("b", Some(&object("1", None)));
         assert_eq!(notes.closing("b"), None, "nobody has listed the journals");
+        notes.listed("b", true);
+        let merged = vec!["b.j/old/00000000".to_owned()];
+        assert_eq!(notes.unmerged("b", "b.j/", merged.clone()), merged);
+        assert_eq!(notes.closing("b").as_deref(), Some("closed"), "a note about a merged journal is no journal");
     }
 
     #[test]

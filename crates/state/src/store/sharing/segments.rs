@@ -1,6 +1,7 @@
 //! The journal of one shared run in the store, next to those of others.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::membership::Membership;
 use crate::error::StateError;
@@ -68,5 +69,9 @@ impl SegmentStore for RunSegments {
 
     fn longest(&self) -> usize {
         self.inner.longest()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.inner.now()
     }
 }

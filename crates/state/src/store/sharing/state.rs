@@ -124,7 +124,7 @@ impl SharedState {
             return Ok(true);
         }
         let Some(journals) = self.object.journals() else { return Ok(false) };
-        Ok(journals.list()?.iter().any(|id| !is_shared_journal(&id.run)))
+        Ok(journals.list()?.iter().any(|id| !id.is_merge_note() && !is_shared_journal(&id.run)))
     }
 
     /// Returns who began the runs whose processes have ended without leaving them.

@@ -25,6 +25,8 @@ struct Content {
     failure: Option<StateErrorKind>,
     /// Whether all segments are deleted after they are listed.
     vanishes: bool,
+    /// Whether segments are created, but the answers are lost.
+    loses_answers: bool,
 }
 
 impl Shared {
@@ -33,7 +35,15 @@ impl Shared {
     }
 
     fn segments(&self) -> Vec<String> {
-        self.0.lock().unwrap().segments.keys().map(|id| id.number.to_string()).collect()
+        let content = self.0.lock().unwrap();
+        content.segments.keys().filter(|id| !id.is_merge_note()).map(|id| id.number.to_string()).collect()
+    }
+
+    /// The runs with notes that they were merged: their own names, if they are short, as those that tests make up.
+    fn merge_notes(&self) -> Vec<String> {
+        let content = self.0.lock().unwrap();
+        let runs = content.segments.keys().filter(|id| id.is_merge_note()).map(|id| id.run.clone());
+        runs.map(|run| if run.len() > 2 { "merged".to_owned() } else { run }).collect()
     }
 
     fn journal_fails(&self, kind: Option<StateErrorKind>) {
@@ -83,7 +93,10 @@ impl SegmentStore for Shared {
         }
         content.created += 1;
         content.segments.insert(id.clone(), bytes.to_vec());
-        Ok(SegmentCreated::Yes)
+        match content.loses_answers {
+            true => Err(StateError::of_store(StateErrorKind::Io, "no answer", "")),
+            false => Ok(SegmentCreated::Yes),
+        }
     }
 
     fn delete(&self, ids: &[SegmentId]) -> Result<(), StateError> {
@@ -269,6 +282,70 @@ fn machine_that_comes_back_does_not_repeat_what_another_has_taken_in() {
     assert_eq!(objects(&opened.state.unwrap()), ["a.late late"]);
     assert!(opened.in_flight.is_empty(), "{:?}", opened.in_flight);
     assert_eq!(objects(&store.state()), ["a.late late"]);
+}
+
+#[test]
+fn machine_that_comes_back_learns_what_was_merged_despite_a_lost_answer() {
+    let (store, first, second) = (Arc::<Shared>::default(), new_machine(), new_machine());
+    let (mut run, _) = open_on(first.path(), &store);
+    let mut state = State::default();
+    let journal = run.begin_run(&mut state).unwrap();
+    finish(&journal, "a.kept", "kept");
+    wait_durable(&journal).unwrap();
+    // The store has the next result, but this machine does not know that.
+    store.0.lock().unwrap().loses_answers = true;
+    finish(&journal, "a.gone", "gone");
+    wait_durable(&journal).unwrap();
+    store.0.lock().unwrap().loses_answers = false;
+    finish(&journal, "a.late", "late");
+    let back = copy_of(first.path());
+    std::mem::forget(run);
+
+    let (mut run, opened) = open_on(second.path(), &store);
+    let mut state = opened.state.unwrap();
+    assert_eq!(objects(&state), ["a.gone gone", "a.kept kept"]);
+    let journal = run.begin_run(&mut state).unwrap();
+    let gone = state.remove(&address("a.gone"), None);
+    journal.finished(&address("a.gone"), None, &provider(), gone.as_deref(), Outcome::Gone).unwrap();
+    run.save(&mut state).unwrap();
+    drop(run);
+    assert_eq!(store.merge_notes(), ["merged"]);
+
+    let (_, opened) = open_on(back.path(), &store);
+    assert_eq!(objects(&opened.state.unwrap()), ["a.kept kept", "a.late late"], "nothing is repeated or lost");
+    assert!(store.merge_notes().is_empty(), "nobody needs the note any more");
+}
+
+#[test]
+fn machine_that_recovers_its_own_run_leaves_no_note() {
+    let (store, machine) = (Arc::<Shared>::default(), new_machine());
+    let (mut run, _) = open_on(machine.path(), &store);
+    let journal = run.begin_run(&mut State::default()).unwrap();
+    finish(&journal, "a.a", "a");
+    wait_durable(&journal).unwrap();
+    let back = copy_of(machine.path());
+    std::mem::forget(run);
+    let (_, opened) = open_on(back.path(), &store);
+    assert_eq!(objects(&opened.state.unwrap()), ["a.a a"]);
+    assert!(store.merge_notes().is_empty());
+}
+
+#[test]
+fn old_merge_notes_are_deleted_when_another_one_is_made() {
+    let (store, lost, next) = (Arc::<Shared>::default(), new_machine(), new_machine());
+    let (mut run, _) = open_on(lost.path(), &store);
+    let journal = run.begin_run(&mut State::default()).unwrap();
+    finish(&journal, "a.a", "a");
+    wait_durable(&journal).unwrap();
+    std::mem::forget(run);
+    for (name, time) in [("aa/0", 1_600_000_000_u64), ("bb/0", 9_999_999_999)] {
+        let note = format!("groma journal merged: 7 bytes, {time}\n").into_bytes();
+        store.0.lock().unwrap().segments.insert(SegmentId::parse(name).unwrap(), note);
+    }
+    open_on(next.path(), &store);
+    let mut notes = store.merge_notes();
+    notes.sort();
+    assert_eq!(notes, ["bb", "merged"]);
 }
 
 #[test]

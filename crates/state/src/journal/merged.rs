@@ -1,0 +1,95 @@
+//! Journals that a run has merged: their deletion, and the notes that tell their machines how much of them was merged.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::segments::{SegmentId, SegmentStore};
+use crate::error::StateError;
+
+/// The time for which notes are kept. A machine that comes back later repeats results of a lost answer, perhaps over newer changes.
+const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
+
+/// The largest number of older notes that one run examines.
+const EXAMINED: usize = 20;
+
+/// The journals in the store that a run has found and merged. They are deleted when the state or the run's own journal has
+/// everything in them.
+///
+/// A machine that has stopped may come back with its journal on its disk, and must not repeat what was merged, because others have
+/// changed the same objects since. It cannot know itself what was merged: the answer to its last segment may have been lost. So a
+/// note in the place of the journal says it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MergedJournals {
+    /// Their segments.
+    pub segments: Vec<SegmentId>,
+    /// The journals, with their length, that other machines may have on their disks.
+    pub elsewhere: Vec<(String, u64)>,
+    /// The notes about other journals that were merged before.
+    pub notes: Vec<SegmentId>,
+}
+
+impl MergedJournals {
+    /// Adds other merged journals.
+    pub fn append(&mut self, mut other: Self) {
+        self.segments.append(&mut other.segments);
+        self.elsewhere.append(&mut other.elsewhere);
+        self.notes.append(&mut other.notes);
+    }
+
+    /// Whether there is nothing to delete.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Deletes the journals, after noting how much of each was merged.
+    ///
+    /// # Errors
+    /// The store fails. Then the journals stay, or the notes say that they are merged.
+    pub fn delete(&self, store: &dyn SegmentStore) -> Result<(), StateError> {
+        let now = store.now();
+        for (run, length) in &self.elsewhere {
+            // If another run has noted it before, it has merged the same: a closed journal grows no more.
+            store.create(&SegmentId::merge_note(run), MergeNote { length: *length, time: now }.text().as_bytes())?;
+        }
+        let mut ids = self.segments.clone();
+        if !self.elsewhere.is_empty() {
+            for id in self.notes.iter().take(EXAMINED) {
+                let found = store.read(id)?.and_then(|bytes| MergeNote::parse(&bytes));
+                if found.is_some_and(|note| now.duration_since(note.time).is_ok_and(|age| age > KEPT)) {
+                    ids.push(id.clone());
+                }
+            }
+        }
+        store.delete(&ids)
+    }
+}
+
+/// The content of a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MergeNote {
+    /// The merged bytes of the journal.
+    length: u64,
+    time: SystemTime,
+}
+
+impl MergeNote {
+    fn text(self) -> String {
+        let seconds = self.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        format!("groma journal merged: {} bytes, {seconds}\n", self.length)
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?.strip_prefix("groma journal merged: ")?;
+        let (length, seconds) = text.trim_end().split_once(" bytes, ")?;
+        let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds.parse().ok()?))?;
+        Some(Self { length: length.parse().ok()?, time })
+    }
+}
+
+/// Reads how many bytes of the journal of a run were merged; `None` if nobody has noted it.
+///
+/// # Errors
+/// The store fails.
+pub(crate) fn merged_length(store: &dyn SegmentStore, run: &str) -> Result<Option<u64>, StateError> {
+    let found = store.read(&SegmentId::merge_note(run))?;
+    Ok(found.and_then(|bytes| MergeNote::parse(&bytes)).map(|note| note.length))
+}
