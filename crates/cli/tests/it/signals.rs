@@ -81,7 +81,9 @@ fn thread_that_cannot_be_started_is_an_error_with_advice() {
     let folder = Folder::new();
     folder.write("main.tf", "module \"m\" {\n  source = \"registry.example.invalid/a/b/c\"\n}\n");
     folder.write("own/main.tf", &WAITING.replace("sleep 60", "true"));
-    std::fs::copy(env!("CARGO_BIN_EXE_groma"), folder.path("groma")).unwrap();
+    // By another process: a program that this one has open for writing cannot be started while a child inherits the file.
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_groma")).arg(folder.path("groma")).status().unwrap();
+    assert!(copied.success());
     for path in ["", "own", "groma"] {
         std::fs::set_permissions(folder.path(path), PermissionsExt::from_mode(0o777)).unwrap();
     }
