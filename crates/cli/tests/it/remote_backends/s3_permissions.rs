@@ -99,7 +99,11 @@ fn each_missing_action_is_named_with_its_object() {
     ];
     for (action, resource, project, command) in cases {
         user.forbid(Some(action));
-        let reported = project.fails(command);
+        let mut reported = project.fails(command);
+        // moto has refused the signature of a request once in hundreds of runs, on a machine with much to do.
+        if reported.contains("SignatureDoesNotMatch") {
+            reported = project.fails(command);
+        }
         assert!(reported.contains("Access to the state denied"), "{action}: {reported}");
         assert!(reported.contains(&format!("The missing permission is {action}.")), "{reported}");
         assert!(reported.contains(&format!("allow {action} on {resource}")), "{reported}");
