@@ -78,11 +78,15 @@ fn repeat(state: &mut State, finished: &Finished) -> bool {
 fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
     let (address, deposed) = (&finished.object_address.0, finished.object_address.1.as_ref());
     let found = state.object(address, deposed).cloned();
-    // Two runs that asked for the same object found its place taken, and each chose a key of its own.
+    // Two runs that asked for the same object found its place taken, and each chose a key of its own. The key of this one counts, because
+    // its later records name it: the end of the object there, or that it has ended the other key.
     if let (Outcome::Present(object), Some(key)) = (&finished.outcome, deposed)
         && found.is_none()
-        && kept_before(state, finished, object).is_some_and(|kept| kept != *key)
+        && let Some(kept) = kept_before(state, finished, object).filter(|kept| kept != key)
     {
+        state.remove(address, Some(&kept));
+        state.insert(address, Some(key), &finished.provider, object.clone());
+        folded.changed = true;
         return;
     }
     // If the file still has the object that the run found, nobody else has changed it since.

@@ -1,6 +1,7 @@
 //! Runs of Terraform between a run that was killed and the next.
 
 use super::*;
+use crate::object::DeposedKey;
 
 /// A killed run that made, changed and deleted objects.
 fn killed_before_terraform() -> TempDir {
@@ -70,6 +71,28 @@ fn object_that_the_killed_run_recorded_twice_is_kept_as_deposed_once() {
     assert_eq!(objects(&state), ["x.new theirs", "(x.new n)", "x.other o"]);
     assert_eq!(state.get(&address("x.new")).unwrap().deposed.values().next(), Some(&object("n")));
     assert_eq!(opened.warnings.iter().count(), 1);
+}
+
+#[test]
+fn object_that_two_runs_keep_under_different_keys_is_kept_once() {
+    let (one, other) = (DeposedKey::generate(), DeposedKey::generate());
+    for ends_other_key in [false, true] {
+        let directory = folder_with(&[("x.new", "theirs")]);
+        let killed = killed_after(directory.path(), |store, state| {
+            let journal = store.begin_run(state).unwrap();
+            let kept = Outcome::Present(object("n"));
+            journal.finished(&address("x.new"), Some(&one), &provider(), None, kept).unwrap();
+            if ends_other_key {
+                let ended = Outcome::Gone;
+                journal.finished(&address("x.new"), Some(&other), &provider(), Some(&object("n")), ended).unwrap();
+            }
+        });
+        terraform_runs(killed.path(), |state| {
+            state.insert(&address("x.new"), Some(&other), &provider(), object("n"));
+        });
+        let (_store, opened) = open(killed.path());
+        assert_eq!(objects(&opened.state.unwrap()), ["x.new theirs", "(x.new n)"], "{ends_other_key}");
+    }
 }
 
 #[test]
