@@ -167,29 +167,56 @@ impl RemoteState {
         warnings.append(reconciled.warnings);
         let mut state = reconciled.state;
         let is_blank = file::is_blank(&stored);
-        let mut opened = Self {
-            object,
-            serial: state.as_ref().map_or(0, |state| state.serial),
-            // What a killed run has left unwritten is nothing yet: another run may have begun the state since.
-            from_nothing: is_blank,
-            // A blank object is no state, and must not be kept as a backup either.
-            stored: StoredContent::new(if is_blank { Bytes::new() } else { stored.into() }),
-            is_current,
-            is_behind: false,
-            left,
-            journal: None,
-            shared,
-            persister: None,
-            follower: None,
-            backup_made: false,
-            options,
-        };
+        // A blank object is no state, and must not be kept as a backup either.
+        let stored = if is_blank { Bytes::new() } else { stored.into() };
+        let mut opened = Self::of(object, StoredContent::new(stored), shared, options);
+        opened.serial = state.as_ref().map_or(0, |state| state.serial);
+        // What a killed run has left unwritten is nothing yet: another run may have begun the state since.
+        opened.from_nothing = is_blank;
+        (opened.is_current, opened.left) = (is_current, left);
         if let Some(state) = state.as_mut().filter(|_| is_blank) {
             // What only the journal knows was made by this program.
             state.terraform_version.clone_from(&opened.options.terraform_version);
         }
         opened.repair(reconciled.repair, state.as_mut())?;
         Ok((opened, Opened { state, in_flight: reconciled.in_flight, warnings }))
+    }
+
+    /// Opens a state for a run that is new, so that it has no journal. The caller has read the state and knows its serial.
+    ///
+    /// # Errors
+    /// The stored bytes cannot be decrypted.
+    pub(super) fn of_new_run(
+        object: Arc<dyn StateObject>,
+        bytes: Bytes,
+        serial: u64,
+        options: RemoteOptions,
+    ) -> Result<Self, StateError> {
+        let location = object.location();
+        let Clear { bytes: stored, is_current } = clear(&options.paths, Path::new(&location), &bytes)?;
+        let opened = if let Cow::Owned(content) = stored { Some(content.into()) } else { None };
+        let shared = SharedJournal::of_new_run(object.journal(), &options.paths);
+        let mut new = Self::of(object, StoredContent::new(opened.unwrap_or(bytes)), shared, options);
+        (new.serial, new.is_current) = (serial, is_current);
+        Ok(new)
+    }
+
+    fn of(object: Arc<dyn StateObject>, stored: StoredContent, shared: SharedJournal, options: RemoteOptions) -> Self {
+        Self {
+            object,
+            options,
+            stored,
+            is_current: true,
+            serial: 0,
+            from_nothing: false,
+            is_behind: false,
+            left: Left::default(),
+            journal: None,
+            shared,
+            persister: None,
+            follower: None,
+            backup_made: false,
+        }
     }
 
     fn repair(&mut self, repair: Repair, state: Option<&mut State>) -> Result<(), StateError> {
@@ -236,6 +263,12 @@ impl RemoteState {
         self.prepare(state);
         // Results that were left in the journal come first, so that the run starts from a stored state.
         self.catch_up(state)?;
+        self.begin_run_over(&self.stored_state()?, state)
+    }
+
+    /// Begins a run like [`RemoteState::begin_run`], over a stored state that the caller has parsed.
+    pub(super) fn begin_run_over(&mut self, stored: &State, state: &mut State) -> Result<Arc<Journal>, StateError> {
+        self.prepare(state);
         let journal = match &self.journal {
             // A run may begin again before it is saved; the journal stays the same.
             Some(journal) => journal.clone(),
@@ -250,7 +283,7 @@ impl RemoteState {
         };
         self.start_persisting(&journal, &state.lineage)?;
         // Moves and refreshes changed the state in memory; the journal needs them to reconstruct it.
-        note_difference(&self.stored_state()?, state, &journal)?;
+        note_difference(stored, state, &journal)?;
         self.journal = Some(journal.clone());
         Ok(journal)
     }

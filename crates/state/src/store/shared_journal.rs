@@ -63,6 +63,11 @@ struct Found {
 }
 
 impl SharedJournal {
+    /// Returns the journal of a run that is new, so that there are no earlier ones.
+    pub fn of_new_run(store: Option<Arc<dyn SegmentStore>>, paths: &StatePaths) -> Self {
+        Self { store, note: SentNote::of(&paths.journal()), ..Self::default() }
+    }
+
     /// Reads the journals of a state, and closes them if this run holds the lock. The longest of them becomes the local
     /// journal, unless that has more.
     ///
@@ -73,9 +78,8 @@ impl SharedJournal {
         paths: &StatePaths,
         access: Access,
     ) -> Result<(Self, Taken), StateError> {
-        let note = SentNote::of(&paths.journal());
-        let Some(store) = store else { return Ok((Self { note, ..Self::default() }, Taken::default())) };
-        let mut shared = Self { store: Some(store.clone()), note, ..Self::default() };
+        let mut shared = Self::of_new_run(store, paths);
+        let Some(store) = shared.store.clone() else { return Ok((shared, Taken::default())) };
         let local = local_journal(paths)?;
         let copies = if local.is_empty() { Vec::new() } else { shared.note.read() };
         let found = shared.collect(&*store, access, &copies)?;

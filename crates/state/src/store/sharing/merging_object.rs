@@ -12,7 +12,7 @@ use super::membership::Membership;
 use super::merge::{Claimant, MergedRecords, adopt, merge};
 use super::object::{SharedObject, Versioned};
 use super::record::{RecordDigest, RecordDigests, RecordName};
-use super::segments::{RunOrigin, RunSegments};
+use super::segments::RunSegments;
 use crate::error::{StateError, StateErrorKind};
 use crate::file;
 use crate::journal::SegmentStore;
@@ -76,7 +76,6 @@ fn parse(object: &dyn SharedObject, paths: &StatePaths, stored: &Versioned) -> R
 pub(super) struct MergingObject {
     pub membership: Arc<Membership>,
     paths: StatePaths,
-    origin: RunOrigin,
     progress: Mutex<Progress>,
 }
 
@@ -98,15 +97,20 @@ struct Progress {
 
 impl MergingObject {
     /// Creates the object of a run that starts from this state.
-    pub fn new(membership: Arc<Membership>, paths: StatePaths, origin: RunOrigin, start: StoredState) -> Self {
+    pub fn new(membership: Arc<Membership>, paths: StatePaths, start: StoredState) -> Self {
         let progress = Progress { base: start.state, stored: start.stored, merged: Merged::default() };
-        Self { membership, paths, origin, progress: Mutex::new(progress) }
+        Self { membership, paths, progress: Mutex::new(progress) }
     }
 
     /// Makes the run start from another stored state. Nothing is written meanwhile.
     pub fn restart(&self, start: StoredState) {
         let mut progress = self.progress();
         (progress.base, progress.stored) = (start.state, start.stored);
+    }
+
+    /// Passes on the stored state that the run started from, with the records that it has written.
+    pub fn with_base<T>(&self, action: impl FnOnce(&State) -> T) -> T {
+        action(&self.progress().base)
     }
 
     /// Returns the changes that the run has written.
@@ -178,6 +182,6 @@ impl StateObject for MergingObject {
 
     fn journal(&self) -> Option<Arc<dyn SegmentStore>> {
         let inner = self.membership.object.journals()?;
-        Some(Arc::new(RunSegments { inner, membership: Arc::clone(&self.membership), origin: self.origin }))
+        Some(Arc::new(RunSegments { inner, membership: Arc::clone(&self.membership) }))
     }
 }

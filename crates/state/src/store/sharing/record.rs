@@ -80,16 +80,31 @@ pub struct RecordDigests {
 impl RecordDigests {
     /// Computes the digests of a state.
     pub fn of(state: &State) -> Self {
+        Self::of_wanted(state, |_, _| true)
+    }
+
+    /// Computes the digests of the records that matter for a plan.
+    pub(super) fn of_plan(state: &State, versions: &PlanVersions) -> Self {
+        Self::of_wanted(state, |name, resource| versions.has(name) || versions.resources.contains(resource))
+    }
+
+    /// Computes the digests of the records that `is_wanted` selects by their names and resources. An output has no resource.
+    fn of_wanted(state: &State, is_wanted: impl Fn(&RecordName, &str) -> bool) -> Self {
         let mut digests = Self::default();
         for view in state.iter() {
             let address = view.address();
             let name = RecordName::instance(&address);
             let resource = address.config_resource().to_string();
-            digests.resources.entry(resource).or_default().push(name.clone());
-            digests.digests.insert(name, RecordDigest::of_instance(&view));
+            if is_wanted(&name, &resource) {
+                digests.resources.entry(resource).or_default().push(name.clone());
+                digests.digests.insert(name, RecordDigest::of_instance(&view));
+            }
         }
         for (name, output) in &state.outputs {
-            digests.digests.insert(RecordName::output(name), RecordDigest::of_output(output));
+            let name = RecordName::output(name);
+            if is_wanted(&name, "") {
+                digests.digests.insert(name, RecordDigest::of_output(output));
+            }
         }
         digests
     }
@@ -239,7 +254,7 @@ mod tests {
     }
 
     fn outdated(versions: &PlanVersions, now: &State) -> Vec<String> {
-        versions.outdated(&RecordDigests::of(now)).iter().map(ToString::to_string).collect()
+        versions.outdated(&RecordDigests::of_plan(now, versions)).iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl SharedRun {
         // A write in the background would merge what it began with into the state from which the run starts again.
         remote.end_persisting()?;
         let own = OwnRecords { claims, written: self.merging.written() };
-        let current = shared.read_stored()?;
+        let current = shared.read_claimed(&self.merging.membership)?;
         let outdated = shared.rebase_if_current(&current.state, versions, planned, &own)?;
         if outdated.is_empty() {
             remote.restart(&current.state);
@@ -76,7 +76,8 @@ impl SharedRun {
     /// The journal cannot be written.
     pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
         let Some(remote) = &mut self.state else { return Err(left_already()) };
-        let journal = remote.begin_run(state)?;
+        // Before the first write, this is what is stored; after it, what other runs have written is no change of this one.
+        let journal = self.merging.with_base(|stored| remote.begin_run_over(stored, state))?;
         let stopped = journal.clone();
         self.merging.membership.on_loss(move |problem| stopped.stop(problem.clone()));
         Ok(journal)

@@ -12,7 +12,6 @@ use crate::journal::{SegmentCreated, SegmentId, SegmentStore};
 pub(super) struct RunSegments {
     pub inner: Arc<dyn SegmentStore>,
     pub membership: Arc<Membership>,
-    pub origin: RunOrigin,
 }
 
 /// The number of characters of a shared run's identifier.
@@ -23,15 +22,6 @@ pub(super) fn is_shared_journal(run: &str) -> bool {
     run.split_once('-').is_some_and(|(identifier, _)| identifier.len() == IDENTIFIER)
 }
 
-/// The process that began a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RunOrigin {
-    /// This process.
-    Own,
-    /// A process that has ended, and may have left a journal.
-    Ended,
-}
-
 impl RunSegments {
     fn stored(&self, id: &SegmentId) -> SegmentId {
         SegmentId { run: format!("{}-{}", self.membership.run, id.run), number: id.number }
@@ -40,10 +30,6 @@ impl RunSegments {
 
 impl SegmentStore for RunSegments {
     fn list(&self) -> Result<Vec<SegmentId>, StateError> {
-        // A request less for every run but those that take over another one.
-        if self.origin == RunOrigin::Own {
-            return Ok(Vec::new());
-        }
         let own = |id: SegmentId| {
             let run = id.run.strip_prefix(&self.membership.run)?.strip_prefix('-')?.to_owned();
             Some(SegmentId { run, number: id.number })

@@ -15,7 +15,7 @@ use super::object::{SharedObject, SharedWait};
 use super::record::{OutdatedRecord, OwnRecords, PlanVersions, RecordDigests};
 use super::renewal::Renewal;
 use super::run::SharedRun;
-use super::segments::{RunOrigin, is_shared_journal};
+use super::segments::is_shared_journal;
 use super::stored_document::read;
 use crate::error::{StateError, StateErrorKind};
 use crate::model::State;
@@ -114,6 +114,13 @@ impl SharedState {
         StoredState::read(&*self.object, &self.options.paths)
     }
 
+    /// Reads the state for a run that has claimed its records. They are those of the run while it has its claims, so that its own
+    /// results take precedence; after a pause, they may be those of a run that has claimed them since.
+    pub(super) fn read_claimed(&self, membership: &Membership) -> Result<StoredState, StateError> {
+        let stored = self.read_stored()?;
+        membership.confirm().map(|()| stored)
+    }
+
     /// Whether a run that held the ordinary lock alone was killed and has left a journal. Only another such run can take it in, because
     /// that journal claims nothing.
     ///
@@ -198,7 +205,7 @@ impl SharedState {
         }
         // Without the name, a later run waits for the deadline of this one.
         let _ = folder.set_process(&membership.process);
-        let entered = Entered { membership: Arc::new(membership), folder, origin: RunOrigin::Ended, renewal: None };
+        let entered = Entered { membership: Arc::new(membership), folder, renewal: None };
         self.resume(entered, wait).map(Some)
     }
 
@@ -281,7 +288,7 @@ impl SharedState {
                     let (folder, membership) = (folder?, Membership::new(Arc::clone(&self.object), run, request));
                     folder.set_process(&membership.process)?;
                     let membership = Arc::new(membership);
-                    return Ok(Entered { membership, folder, origin: RunOrigin::Own, renewal: None });
+                    return Ok(Entered { membership, folder, renewal: None });
                 }
             }
         }
@@ -295,12 +302,14 @@ impl SharedState {
         wait: &SharedWait<'_>,
     ) -> Result<Begun, StateError> {
         self.hold_lock(entered, wait)?;
-        let stored = self.read_stored()?;
+        let stored = self.read_claimed(&entered.membership)?;
         let outdated = self.rebase_if_current(&stored.state, versions, planned, &OwnRecords::default())?;
         if !outdated.is_empty() {
             return Ok(Begun::Outdated(outdated));
         }
-        let (state, merging, _) = self.open(entered, stored)?;
+        let (bytes, serial) = (stored.stored.bytes.clone(), stored.state.serial);
+        let (merging, options) = self.merging(entered, stored);
+        let state = RemoteState::of_new_run(merging.clone(), bytes, serial, options)?;
         Ok(Begun::Current(Box::new(state), merging))
     }
 
@@ -313,7 +322,7 @@ impl SharedState {
         planned: &mut State,
         own: &OwnRecords,
     ) -> Result<Vec<OutdatedRecord>, StateError> {
-        let now = RecordDigests::of(current);
+        let now = RecordDigests::of_plan(current, versions);
         let mut outdated = versions.outdated(&now);
         outdated.retain(|name| !own.wrote(name, &now));
         if !outdated.is_empty() {
@@ -328,11 +337,20 @@ impl SharedState {
         Ok(Vec::new())
     }
 
+    /// Opens the run of a process that has ended, with its journal.
     fn open(
         &self,
         entered: &Entered,
         start: StoredState,
     ) -> Result<(RemoteState, Arc<MergingObject>, Opened), StateError> {
+        let bytes = start.stored.bytes.to_vec();
+        let (merging, options) = self.merging(entered, start);
+        let (state, opened) = RemoteState::open(merging.clone(), Some(bytes), options)?;
+        Ok((state, merging, opened))
+    }
+
+    /// Returns the object of a run that starts from this state, and how it is opened.
+    fn merging(&self, entered: &Entered, start: StoredState) -> (Arc<MergingObject>, RemoteOptions) {
         let SharedOptions { paths, terraform_version, persist_intervals, replicating, .. } = self.options.clone();
         let paths = StatePaths {
             read: entered.folder.state_path(),
@@ -341,14 +359,11 @@ impl SharedState {
             encryption: paths.encryption,
             damaged_journal: paths.damaged_journal,
         };
-        let bytes = start.stored.bytes.to_vec();
-        let merging = MergingObject::new(Arc::clone(&entered.membership), paths.clone(), entered.origin, start);
-        let merging = Arc::new(merging);
+        let merging = Arc::new(MergingObject::new(Arc::clone(&entered.membership), paths.clone(), start));
         // The run and its journal belong to this process alone.
         let access = Access::Exclusive;
         let options = RemoteOptions { paths, terraform_version, access, persist_intervals, replicating };
-        let (state, opened) = RemoteState::open(merging.clone(), Some(bytes), options)?;
-        Ok((state, merging, opened))
+        (merging, options)
     }
 }
 
@@ -368,7 +383,6 @@ enum Begun {
 pub(super) struct Entered {
     pub membership: Arc<Membership>,
     pub folder: RunFolder,
-    origin: RunOrigin,
     /// The thread that renews it, once it has a part in the ordinary lock.
     renewal: Option<Renewal>,
 }
