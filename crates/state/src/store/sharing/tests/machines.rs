@@ -87,6 +87,20 @@ fn run_that_another_machine_carries_on_has_not_ended_here() {
 }
 
 #[test]
+fn recovered_run_that_is_paused_while_it_reads_the_state_takes_nothing_from_others() {
+    let [one, other] = machines(&[("cloud_it.a", "1")]);
+    one.kill_creating("cloud_it.new");
+    pass_deadline(&one.store);
+    let RecoveredRun { mut run, opened } = other.recover().unwrap().unwrap();
+    let mut plan = planned(opened.state.unwrap(), &["cloud_it.a"], &[]);
+    run.begin_run(&mut plan.state).unwrap();
+    // When the state arrives, another run may have claimed and changed the records of this one.
+    one.store.content().read_seconds = (LEASE + TOLERANCE).as_secs() + 1;
+    let lost = run.claim(&other.shared(), &plan.versions, &mut plan.state, &NO_WAIT).unwrap_err();
+    assert_eq!(lost.kind, StateErrorKind::Changed, "{lost}");
+}
+
+#[test]
 fn results_that_the_other_machine_did_not_have_are_taken_in_later() {
     let [one, other] = machines(&[("cloud_it.a", "1")]);
     let mut killed = one.planned(&["cloud_it.a", "cloud_it.new"]);

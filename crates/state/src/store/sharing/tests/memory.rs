@@ -37,6 +37,8 @@ pub struct MemoryContent {
     pub failure: Option<StateErrorKind>,
     /// Whether another run is faster with each write.
     pub is_contended: bool,
+    /// The seconds that each read of the state takes.
+    pub read_seconds: u64,
 }
 
 fn failed(kind: StateErrorKind) -> StateError {
@@ -109,7 +111,9 @@ impl SharedObject for MachineObject {
     }
 
     fn read_state(&self) -> Result<Option<Versioned>, StateError> {
-        Ok(versioned(&self.0.content_or_failure()?.state))
+        let content = self.0.content_or_failure()?;
+        self.0.pass(content.read_seconds);
+        Ok(versioned(&content.state))
     }
 
     fn write_state(&self, bytes: &Bytes, expected: &str) -> Result<String, StateError> {
