@@ -1,6 +1,5 @@
 //! Servers that the tests start.
 
-use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -24,7 +23,7 @@ impl Server {
         if !is_installed(program) {
             return None;
         }
-        let port = free_port().unwrap();
+        let port = free_port();
         let script = "program=$1; shift; \"$program\" \"$@\" & server=$!; cat > /dev/null; kill $server";
         let mut shell = Command::new("sh")
             .args(["-c", script, "sh", program])
@@ -45,8 +44,9 @@ impl Server {
     }
 }
 
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+/// Returns a port that no server uses now.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn is_installed(program: &str) -> bool {

@@ -35,6 +35,7 @@ use kubernetes_server::{KubernetesServer, NAMESPACE};
 use rustls::ServerConnection;
 use serde_json::{Value as Json, json};
 pub use server::Server;
+use server::free_port;
 use tempfile::TempDir;
 use tls_proxy::TlsProxy;
 
@@ -118,15 +119,16 @@ pub fn consul() -> Option<Served> {
     Some(Served { block, variables: Vec::new(), _server: Some(server), _directory: None })
 }
 
-/// Starts an agent of Consul, with more configuration.
+/// Starts an agent of Consul (1.14 or later), with more configuration.
 pub fn consul_agent(configuration: Option<&str>) -> Option<Server> {
     let server = Server::start("consul", &[], |port| {
         let port = format!("-http-port={port}");
-        // Other ports would be those of another test.
-        let closed = ["-dns-port=-1", "-grpc-port=-1", "-serf-wan-port=-1"];
+        let closed = ["-dns-port=-1", "-grpc-port=-1", "-grpc-tls-port=-1", "-serf-wan-port=-1"];
         let fixed = ["agent", "-dev", "-client=127.0.0.1", "-bind=127.0.0.1", &port];
+        // The usual ports, which cannot be closed, may be those of the agent of another test.
+        let own = ["server", "serf-lan"].map(|name| format!("-{name}-port={}", free_port()));
         let more = configuration.map(|text| format!("-hcl={text}"));
-        fixed.iter().chain(&closed).map(|argument| (*argument).to_owned()).chain(more).collect()
+        fixed.iter().chain(&closed).map(|argument| (*argument).to_owned()).chain(own).chain(more).collect()
     });
     if server.is_none() {
         eprintln!("skipped: consul is not on PATH");

@@ -91,5 +91,8 @@ fn each_missing_permission_is_named_with_the_rules_that_states_need() {
     }
     consul.allow(&[KEYS, SESSIONS]);
     locked.ok(apply);
-    assert!(unlocked.has_no_changes());
+    // The other project has the journal of its refused apply.
+    let third = consul.project("");
+    third.ok(&["init"]);
+    assert!(third.has_no_changes());
 }
