@@ -33,6 +33,6 @@ pub use store::{
     LockInfo, LockRequest, Locking, LoggedChange, Opened, OutdatedRecord, PersistIntervals, PlanRecords, PlanVersions,
     RecordDigests, RecordName, RecoveredRun, RemoteOptions, RemoteState, Replicating, Saved, SharedObject,
     SharedOptions, SharedRun, SharedRunEntry, SharedState, SharedWait, SharingChange, SharingDocument, StateObject,
-    StatePaths, Versioned, claim_backup, disable_sharing, enable_sharing, read_sealed, sealed_state, sharing_document,
-    write_errored, write_errored_in_shared, write_whole,
+    StatePaths, Versioned, WriteTurn, claim_backup, disable_sharing, enable_sharing, read_sealed, sealed_state,
+    sharing_document, write_errored, write_errored_in_shared, write_whole,
 };

@@ -30,7 +30,7 @@ pub use sealed::read_sealed;
 pub use sharing::{
     Claimed, LeaveReport, LocalShared, LoggedChange, OutdatedRecord, PlanRecords, PlanVersions, RecordDigests,
     RecordName, RecoveredRun, SharedObject, SharedOptions, SharedRun, SharedRunEntry, SharedState, SharedWait,
-    SharingChange, SharingDocument, Versioned, disable_sharing, enable_sharing, sharing_document,
+    SharingChange, SharingDocument, Versioned, WriteTurn, disable_sharing, enable_sharing, sharing_document,
 };
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 
 use super::object::{SharedObject, Versioned};
+use super::turn::WriteTurn;
 use crate::content::{Content, is_unfinished, replace_content};
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::SegmentStore;
@@ -190,6 +191,10 @@ impl SharedObject for LocalShared {
             }
         }
         Ok(self.locked(|| self.read_locked())?.map(versioned))
+    }
+
+    fn write_turn(&self) -> Option<WriteTurn> {
+        WriteTurn::take(&hidden(&behind_links(&self.paths.write), ".groma-turn"))
     }
 
     fn write_state(&self, bytes: &Bytes, expected: &str) -> Result<String, StateError> {

@@ -171,7 +171,10 @@ impl StateObject for MergingObject {
     // A run that goes on at the same time may have a journal, so a write never says that all are closed.
     fn write(&self, ours: &State, _bytes: &Bytes, _journals: JournalsAfter) -> Result<(), StateError> {
         let object = &*self.membership.object;
-        let (mut progress, mut is_overtaken) = (self.progress(), false);
+        let mut progress = self.progress();
+        // Whoever has waited for its turn reads the state again first, because another run has probably written it.
+        let turn = object.write_turn();
+        let mut is_overtaken = turn.is_some();
         until_done(object, "the state", || {
             if std::mem::replace(&mut is_overtaken, true) {
                 progress.stored = object.read_state()?.ok_or_else(|| missing_state(&object.location()))?;

@@ -20,6 +20,7 @@ mod run;
 mod segments;
 mod state;
 mod stored_document;
+mod turn;
 
 pub use document::{LoggedChange, SharedRunEntry, SharingDocument};
 pub use enabling::{SharingChange, disable_sharing, enable_sharing, sharing_document};
@@ -29,6 +30,7 @@ pub use object::{SharedObject, SharedWait, Versioned};
 pub use record::{OutdatedRecord, PlanRecords, PlanVersions, RecordDigests, RecordName};
 pub use run::SharedRun;
 pub use state::{Claimed, LeaveReport, RecoveredRun, SharedOptions, SharedState};
+pub use turn::WriteTurn;
 
 #[cfg(test)]
 mod tests;

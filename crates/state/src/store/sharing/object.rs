@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 
+use super::turn::WriteTurn;
 use crate::error::StateError;
 use crate::journal::SegmentStore;
 use crate::store::lock::LockInfo;
@@ -48,6 +49,11 @@ pub trait SharedObject: Send + Sync {
     /// # Errors
     /// The service fails or refuses the access.
     fn read_state(&self) -> Result<Option<Versioned>, StateError>;
+
+    /// Waits until no other run writes the state, where runs can wait for each other; `None` elsewhere.
+    fn write_turn(&self) -> Option<WriteTurn> {
+        None
+    }
 
     /// Replaces this version of the state, and returns the new version.
     ///
