@@ -45,9 +45,9 @@ impl SentNote {
         text.lines().filter_map(Copied::parse).collect()
     }
 
-    // A disk that does not take the note does not take the journal either, which stops the run. So failures are ignored here.
+    // The methods below ignore failures: a disk that does not take the note does not take the journal either, which stops the run.
 
-    /// Notes that a run begins to copy the journal. The store may have lost nothing of what it has under earlier names.
+    /// Notes that a run begins to copy the journal. The earlier copies stay in the note until the store has a part of this one.
     pub fn begin(&self, run: &str) {
         let file = fs::OpenOptions::new().append(true).create(true).open(&self.0);
         let _ = file.and_then(|mut file| writeln!(file, "{run} 0"));

@@ -83,8 +83,8 @@ impl SharedJournal {
         let local = local_journal(paths)?;
         let copies = if local.is_empty() { Vec::new() } else { shared.note.read() };
         let found = shared.collect(&*store, access, &copies)?;
-        let (is_adopted, others) = shared.adopt_longest(found, &local, paths)?;
-        let known = match is_adopted {
+        let (is_continued, others) = shared.adopt_longest(found, &local, paths)?;
+        let known = match is_continued {
             true => 0,
             false => shared.known_length(&*store, &copies)?,
         };

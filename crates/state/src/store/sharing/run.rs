@@ -52,7 +52,7 @@ impl SharedRun {
         remote.end_persisting()?;
         let own = OwnRecords { claims, written: self.merging.written() };
         let current = shared.read_claimed(&self.merging.membership)?;
-        let outdated = shared.rebase_if_current(&current.state, versions, planned, &own)?;
+        let outdated = shared.rebase_if_current(&current.state, versions, planned, Some(&own))?;
         if outdated.is_empty() {
             remote.restart(&current.state);
             self.merging.restart(current);

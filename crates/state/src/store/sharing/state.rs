@@ -303,7 +303,7 @@ impl SharedState {
     ) -> Result<Begun, StateError> {
         self.hold_lock(entered, wait)?;
         let stored = self.read_claimed(&entered.membership)?;
-        let outdated = self.rebase_if_current(&stored.state, versions, planned, &OwnRecords::default())?;
+        let outdated = self.rebase_if_current(&stored.state, versions, planned, None)?;
         if !outdated.is_empty() {
             return Ok(Begun::Outdated(outdated));
         }
@@ -314,24 +314,27 @@ impl SharedState {
     }
 
     /// Compares the stored records with those of the plan. If only this run has changed any, the planned state becomes one over the
-    /// stored state.
+    /// stored state. A run that was taken over has records of its `own`.
     pub(super) fn rebase_if_current(
         &self,
         current: &State,
         versions: &PlanVersions,
         planned: &mut State,
-        own: &OwnRecords,
+        own: Option<&OwnRecords>,
     ) -> Result<Vec<OutdatedRecord>, StateError> {
         let now = RecordDigests::of_plan(current, versions);
         let mut outdated = versions.outdated(&now);
-        outdated.retain(|name| !own.wrote(name, &now));
+        outdated.retain(|name| !own.is_some_and(|own| own.wrote(name, &now)));
         if !outdated.is_empty() {
             let document = read(&*self.object)?.unwrap_or_default();
             return Ok(OutdatedRecord::found(outdated, &document, versions.serial));
         }
-        // Results that were recovered for the plan are perhaps not in the stored state yet.
-        if current.serial != versions.serial {
-            rebase(planned, current, |record| versions.has(record) || own.claims.contains(record));
+        // Results that were recovered for the plan are perhaps not in the stored state yet. The serial of such a plan says nothing: it
+        // counts writes that had nothing to merge.
+        if own.is_some() || current.serial != versions.serial {
+            rebase(planned, current, |record| {
+                versions.has(record) || own.is_some_and(|own| own.claims.contains(record))
+            });
         }
         planned.lineage.clone_from(&current.lineage);
         Ok(Vec::new())

@@ -88,6 +88,22 @@ fn recovered_objects_are_kept_when_other_runs_have_written_meanwhile() {
 }
 
 #[test]
+fn recovered_run_takes_in_what_others_have_written_whatever_its_serial_is() {
+    let directory = SharedDirectory::new(&[("cloud_it.a", "1"), ("cloud_it.b", "1")]);
+    directory.kill_creating("cloud_it.new");
+    let shared = directory.persisting(Duration::from_secs(3600));
+    let (mut run, mut plan) = recovered(&shared, &["cloud_it.a"]);
+    directory.change("cloud_it.b", "5");
+    // The run has counted a write of recovered results that were stored already.
+    plan.versions.serial = directory.shared().read().unwrap().serial;
+    assert_eq!(run.claim(&shared, &plan.versions, &mut plan.state, &NO_WAIT).unwrap(), []);
+    set(&mut run, &mut plan.state, "cloud_it.a", "3");
+    run.save(&mut plan.state).unwrap();
+    let expected = [("cloud_it.a", "3"), ("cloud_it.b", "5"), ("cloud_it.new", "2")];
+    assert_eq!(directory.objects(), pairs(&expected));
+}
+
+#[test]
 fn writes_of_a_recovered_run_leave_the_changes_of_others() {
     let directory = SharedDirectory::new(&[("cloud_it.a", "1"), ("cloud_it.b", "1")]);
     directory.kill_creating("cloud_it.new");
