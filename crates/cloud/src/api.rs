@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use crate::environment::Environment;
 use crate::error::TokenError;
-use crate::http::{ConnectionSettings, HttpRequest, HttpResponse, Method, Transport, Url};
+use crate::http::{ConnectionSettings, Framing, HttpRequest, HttpResponse, Method, Transport, Url};
 use crate::retry::Backoff;
 use crate::secret::Secret;
 
@@ -130,6 +130,7 @@ pub struct ApiRequest {
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
+    framing: Option<Framing>,
     attempts: u32,
     limit: u64,
 }
@@ -138,7 +139,15 @@ impl ApiRequest {
     /// Creates a request without a body.
     pub fn new(method: Method, url: impl Into<String>) -> Self {
         let limit = HttpRequest::LIMIT;
-        Self { method, url: url.into(), headers: Vec::new(), body: Bytes::new(), attempts: ATTEMPTS, limit }
+        Self {
+            method,
+            url: url.into(),
+            headers: Vec::new(),
+            body: Bytes::new(),
+            framing: None,
+            attempts: ATTEMPTS,
+            limit,
+        }
     }
 
     /// Creates a `GET` request.
@@ -180,6 +189,12 @@ impl ApiRequest {
         Self { body: body.into(), ..self }
     }
 
+    /// Sets the bytes around the body, which is not copied for them.
+    #[must_use]
+    pub fn with_framing(self, framing: Framing) -> Self {
+        Self { framing: Some(framing), ..self }
+    }
+
     /// Limits the size of the response body in bytes.
     #[must_use]
     pub fn with_limit(self, limit: u64) -> Self {
@@ -219,6 +234,7 @@ impl ApiRequest {
             request.headers.append(name, value);
         }
         request.body = self.body.clone();
+        request.framing = self.framing.clone();
         request.limit = self.limit;
         Ok(request)
     }

@@ -8,6 +8,7 @@ pub use error::HttpError;
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 pub use reqwest::{Method, StatusCode, Url};
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,8 +16,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use error::{innermost, without_secrets};
 use futures_util::future::BoxFuture;
-use reqwest::Client;
-use reqwest::header::USER_AGENT;
+use futures_util::stream;
+use reqwest::header::{CONTENT_LENGTH, USER_AGENT};
+use reqwest::{Body, Client};
 
 /// Metadata services are a hop away or do not exist, and most machines are not in a cloud.
 const METADATA_CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -46,8 +48,19 @@ pub struct HttpRequest {
     pub headers: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,
+    /// The bytes around the body; none for an ordinary request.
+    pub framing: Option<Framing>,
     /// The maximum size of the response body in bytes.
     pub limit: u64,
+}
+
+/// The bytes before and after the body of a multipart request. A large body is not copied for them.
+#[derive(Clone)]
+pub struct Framing {
+    /// The beginning of the request body.
+    pub before: Bytes,
+    /// Its end.
+    pub after: Bytes,
 }
 
 /// A response with its whole body. `Debug` prints the status only, because the rest may contain secrets.
@@ -67,7 +80,7 @@ impl HttpRequest {
 
     /// Creates a request without headers and body.
     pub fn new(method: Method, url: Url) -> Self {
-        Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), limit: Self::LIMIT }
+        Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), framing: None, limit: Self::LIMIT }
     }
 }
 
@@ -138,7 +151,8 @@ impl Transport {
     /// Fails if no complete response arrives. A response with an error status is not an error here.
     pub fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, HttpError>> {
         Box::pin(async move {
-            let HttpRequest { method, url, mut headers, body, limit } = request;
+            let HttpRequest { method, url, mut headers, body, framing, limit } = request;
+            let body = framed(body, framing, &mut headers);
             headers.entry(USER_AGENT).or_insert_with(|| self.user_agent.clone());
             let client = if is_link_local(&url) { &self.metadata } else { &self.client };
             let failed = |error: &reqwest::Error| HttpError::of_request(&url, self.read_timeout, error);
@@ -159,6 +173,15 @@ impl Transport {
             Ok(HttpResponse { status: response.status(), headers: response.headers().clone(), body })
         })
     }
+}
+
+/// Returns the body as it is sent, and announces its length.
+fn framed(body: Bytes, framing: Option<Framing>, headers: &mut HeaderMap) -> Body {
+    let Some(Framing { before, after }) = framing else { return body.into() };
+    let parts = [before, body, after];
+    // The length of a stream is unknown, and services refuse uploads without it.
+    headers.insert(CONTENT_LENGTH, parts.iter().map(Bytes::len).sum::<usize>().into());
+    Body::wrap_stream(stream::iter(parts.map(Ok::<_, Infallible>)))
 }
 
 /// Whether a URL is that of a metadata service of a machine or container.

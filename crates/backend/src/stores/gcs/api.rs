@@ -1,9 +1,10 @@
 //! Requests to the JSON API of Cloud Storage.
 
+use bytes::Bytes;
 use groma_cloud::Secret;
 use groma_cloud::api::{ApiClient, ApiRequest, url_encoded};
 use groma_cloud::google::GoogleCredentials;
-use groma_cloud::http::{HttpResponse, Method};
+use groma_cloud::http::{Framing, HttpResponse, Method};
 use md5::{Digest, Md5};
 use serde_json::{Value as Json, json};
 
@@ -100,7 +101,7 @@ impl Bucket {
     pub async fn put(
         &self,
         name: &str,
-        bytes: &[u8],
+        bytes: &Bytes,
         generation: Option<&str>,
         encryption: Option<&GcsEncryption>,
     ) -> Result<Outcome, StoreError> {
@@ -118,7 +119,8 @@ impl Bucket {
             json!({ "name": name, "contentType": "application/json", "md5Hash": STANDARD.encode(Md5::digest(bytes)) });
         let request = ApiRequest::new(Method::POST, url)
             .with_header("content-type", format!("multipart/related; boundary={BOUNDARY}"))
-            .with_body(multipart(&metadata, bytes));
+            .with_body(bytes.clone())
+            .with_framing(multipart(&metadata));
         let response = self.send(with_customer_key(request, encryption)).await?;
         match response.status.as_u16() {
             200 => {
@@ -239,11 +241,11 @@ fn with_customer_key(request: ApiRequest, encryption: Option<&GcsEncryption>) ->
     }
 }
 
-fn multipart(metadata: &Json, bytes: &[u8]) -> Vec<u8> {
-    let head = format!(
+/// Returns what surrounds the content in an upload with metadata.
+fn multipart(metadata: &Json) -> Framing {
+    let before = format!(
         "--{BOUNDARY}\r\ncontent-type: application/json\r\n\r\n{metadata}\r\n--{BOUNDARY}\r\ncontent-type: \
          application/json\r\n\r\n"
     );
-    let tail = format!("\r\n--{BOUNDARY}--\r\n");
-    [head.as_bytes(), bytes, tail.as_bytes()].concat()
+    Framing { before: before.into(), after: format!("\r\n--{BOUNDARY}--\r\n").into() }
 }

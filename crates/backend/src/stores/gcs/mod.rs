@@ -6,6 +6,8 @@ mod sidecars;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::backend_type::BackendType;
 use crate::error::StoreError;
 use crate::host::Host;
@@ -93,7 +95,7 @@ impl GcsStore {
     async fn take_lock(&self, workspace: &str, info: &LockInfo) -> Result<HeldLock, StoreError> {
         let name = self.lock_object(workspace);
         let info = LockInfo { path: self.bucket.location(&name), ..info.clone() };
-        let body = serde_json::to_vec(&info).unwrap_or_default();
+        let body = Bytes::from(serde_json::to_vec(&info).unwrap_or_default());
         // The holder may release the lock between the two requests; then it is free for another attempt.
         const ATTEMPTS: u32 = 3;
         for _ in 0..ATTEMPTS {
@@ -123,7 +125,7 @@ impl GcsStore {
     async fn exchange_lock(&self, workspace: &str, stored: &HeldLock, info: &LockInfo) -> Result<HeldLock, StoreError> {
         let name = self.lock_object(workspace);
         let info = LockInfo { path: self.bucket.location(&name), ..info.clone() };
-        let body = serde_json::to_vec(&info).unwrap_or_default();
+        let body = Bytes::from(serde_json::to_vec(&info).unwrap_or_default());
         if let Outcome::Done(generation) = self.bucket.put(&name, &body, Some(&stored.id), None).await? {
             return Ok(HeldLock { id: generation, info });
         }

@@ -1,5 +1,7 @@
 //! The objects that accompany a state: journals, and the sharing document. Shared runs hold the lock object together.
 
+use bytes::Bytes;
+
 use super::api::Outcome;
 use super::{ABSENT, GcsStore};
 use crate::error::StoreError;
@@ -12,7 +14,7 @@ impl ObjectStore for GcsStore {
     }
 
     async fn create_object(&self, _: &str, name: &str, bytes: &[u8]) -> Result<SegmentCreated, StoreError> {
-        match self.bucket.put(name, bytes, Some(ABSENT), Some(&self.encryption)).await? {
+        match self.bucket.put(name, &Bytes::copy_from_slice(bytes), Some(ABSENT), Some(&self.encryption)).await? {
             Outcome::Done(_) => Ok(SegmentCreated::Yes),
             Outcome::Refused | Outcome::Missing => Ok(SegmentCreated::Exists),
         }
