@@ -24,7 +24,8 @@ impl Server {
             return None;
         }
         let port = free_port();
-        let script = "program=$1; shift; \"$program\" \"$@\" & server=$!; cat > /dev/null; kill $server";
+        // Asked to end, kube-apiserver would wait for etcd, which is gone by then.
+        let script = "program=$1; shift; \"$program\" \"$@\" & server=$!; cat > /dev/null; kill -KILL $server";
         let mut shell = Command::new("sh")
             .args(["-c", script, "sh", program])
             .args(arguments(port))
