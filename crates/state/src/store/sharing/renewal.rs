@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use super::membership::Membership;
 
-/// The thread that renews a membership.
+/// The thread that renews a membership, until this is dropped.
 pub(super) struct Renewal {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
+    /// The thread stops when this is dropped.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Renewal {
@@ -30,18 +31,19 @@ impl Renewal {
             }
         };
         let thread = Builder::new().name("shared run".to_owned()).spawn(run).ok()?;
-        Some(Self { stop, thread })
-    }
-
-    /// Ends the thread.
-    pub fn end(self) {
-        // It has ended already if nobody receives this.
-        let _ = self.stop.send(());
-        let _ = self.thread.join();
+        Some(Self { stop: Some(stop), thread: Some(thread) })
     }
 
     #[cfg(test)]
     pub fn has_ended(&self) -> bool {
-        self.thread.is_finished()
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for Renewal {
+    fn drop(&mut self) {
+        self.stop = None;
+        // The membership keeps the journal of the run locked, which the next run on this machine opens.
+        self.thread.take().into_iter().for_each(|thread| drop(thread.join()));
     }
 }

@@ -393,7 +393,7 @@ pub(super) struct Entered {
 impl Entered {
     /// Ends the renewals in the background.
     pub fn end_renewal(&mut self) {
-        self.renewal.take().into_iter().for_each(Renewal::end);
+        self.renewal = None;
     }
 
     /// Leaves a run that has changed nothing.

@@ -232,7 +232,7 @@ fn renewal_goes_on_after_failures_and_ends_with_the_run() {
     one.store.pass(LEASE.as_secs() + 1);
     until("the loss is noted", &|| lost.lock().unwrap().is_some());
     until("the thread ends", &|| renewal.has_ended());
-    renewal.end();
+    drop(renewal);
 }
 
 #[test]
