@@ -102,7 +102,7 @@ impl RemoteBackend {
     }
 
     /// Opens a workspace that is not shared, without a request for its sharing document: the note of the state, or the listing of its
-    /// journals, shows that there is none. Returns `None`, and holds no lock, if the state may be shared, if another run has locked it,
+    /// journals, proves that no document exists. Returns `None`, and holds no lock, if the state may be shared, if another run has locked it,
     /// or if the store keeps no notes.
     ///
     /// The lock comes first, because sharing can only be enabled under the lock.

@@ -59,7 +59,7 @@ pub struct HttpRequest {
 pub struct Framing {
     /// The beginning of the request body.
     pub before: Bytes,
-    /// Its end.
+    /// The end of the request body.
     pub after: Bytes,
 }
 

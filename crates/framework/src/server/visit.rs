@@ -40,7 +40,9 @@ impl Server {
         let next = AtomicUsize::new(0);
         let first_problem: Mutex<Option<(usize, ProviderDiagnostics)>> = Mutex::default();
         let work = || {
-            while let (at, Some(named)) = numbered(&next, names) {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(named) = names.get(at) else { return };
                 let Err(problem) = visit_one(named) else { continue };
                 // No thread begins another type.
                 next.store(names.len(), Ordering::Relaxed);
@@ -61,12 +63,6 @@ impl Server {
         let first = first_problem.into_inner().unwrap_or_else(PoisonError::into_inner);
         first.map_or(Ok(()), |(_, problem)| Err(problem))
     }
-}
-
-/// Returns the next type that no thread has taken, with its position.
-fn numbered<'a>(next: &AtomicUsize, names: &'a [Named]) -> (usize, Option<&'a Named>) {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    (at, names.get(at))
 }
 
 /// Builds the schemas of one type name. A server of its own holds its types until all of them are built, and then frees them.

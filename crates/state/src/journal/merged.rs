@@ -15,14 +15,14 @@ const EXAMINED: usize = 20;
 /// everything in them.
 ///
 /// A machine that has stopped may come back with its journal on its disk, and must not repeat what was merged, because others have
-/// changed the same objects since. It cannot know itself what was merged: the answer to its last segment may have been lost. So a
-/// note in the place of the journal says it.
+/// changed the same objects since. It cannot know itself what was merged: the answer to its last segment may have been lost. A note
+/// in place of the journal therefore records the merged length.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MergedJournals {
-    /// Their segments.
+    /// The segments of these journals in the store.
     pub segments: Vec<SegmentId>,
-    /// The journals, with their length, that other machines may have on their disks.
-    pub elsewhere: Vec<(String, u64)>,
+    /// The journals, with their lengths, of which other machines may have a copy on disk.
+    pub of_other_machines: Vec<(String, u64)>,
     /// The notes about other journals that were merged before.
     pub notes: Vec<SegmentId>,
 }
@@ -31,7 +31,7 @@ impl MergedJournals {
     /// Adds other merged journals.
     pub fn append(&mut self, mut other: Self) {
         self.segments.append(&mut other.segments);
-        self.elsewhere.append(&mut other.elsewhere);
+        self.of_other_machines.append(&mut other.of_other_machines);
         self.notes.append(&mut other.notes);
     }
 
@@ -46,12 +46,12 @@ impl MergedJournals {
     /// The store fails. Then the journals stay, or the notes say that they are merged.
     pub fn delete(&self, store: &dyn SegmentStore) -> Result<(), StateError> {
         let now = store.now();
-        for (run, length) in &self.elsewhere {
-            // If another run has noted it before, it has merged the same: a closed journal grows no more.
+        for (run, length) in &self.of_other_machines {
+            // An existing note has the same length, because a closed journal does not grow.
             store.create(&SegmentId::merge_note(run), MergeNote { length: *length, time: now }.text().as_bytes())?;
         }
         let mut ids = self.segments.clone();
-        if !self.elsewhere.is_empty() {
+        if !self.of_other_machines.is_empty() {
             for id in self.notes.iter().take(EXAMINED) {
                 let found = store.read(id)?.and_then(|bytes| MergeNote::parse(&bytes));
                 if found.is_some_and(|note| now.duration_since(note.time).is_ok_and(|age| age > KEPT)) {

@@ -1,6 +1,7 @@
 //! Replication: the journal of a run is copied to the store of its state while the run goes on.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -216,7 +217,7 @@ impl Sender {
             let mut bytes = vec![0; length];
             let read = self.storage.read_at(&mut bytes, start).unwrap_or_default();
             if read < length {
-                return Err(unreadable(&self.run));
+                return Err(unreadable(&self.note.journal()));
             }
             let id = SegmentId { run: self.run.clone(), number: self.segments + 1 };
             match self.store.create(&id, &bytes)? {
@@ -261,11 +262,14 @@ fn taken_over() -> StateError {
     )
 }
 
-fn unreadable(run: &str) -> StateError {
+fn unreadable(journal: &Path) -> StateError {
     StateError::new(
         StateErrorKind::Io,
         "Failed to read the journal",
-        format!("The journal of the run {run} on this machine is shorter than what was written."),
+        format!(
+            "{} is shorter than the records that this run has written to it. Another program may have truncated it.",
+            journal.display()
+        ),
     )
 }
 

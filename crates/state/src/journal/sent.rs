@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The file `<journal>.sent`.
 ///
 /// Each line names a journal in the store, and the bytes of it that are certainly there. A line is written before the first segment,
-/// because the answer of the store may be lost: what has arrived can then be found out by the name.
+/// because the answer of the store may be lost; the name then identifies the copy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SentNote(PathBuf);
 
@@ -32,11 +32,14 @@ impl Copied {
 const ADOPTED: &str = "adopted";
 
 impl SentNote {
-    /// Returns the note of a journal.
-    pub fn of(journal: &Path) -> Self {
-        let mut name = journal.as_os_str().to_owned();
-        name.push(".sent");
-        Self(PathBuf::from(name))
+    /// Returns the note in the file at `path`: the path of the journal with `.sent` appended.
+    pub fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Returns the path of the journal.
+    pub fn journal(&self) -> PathBuf {
+        self.0.with_extension("")
     }
 
     /// Returns the copies of the local journal, the newest last.
@@ -76,7 +79,8 @@ mod tests {
     #[test]
     fn copies_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
-        let note = SentNote::of(&folder.path().join("journal"));
+        let note = SentNote::new(folder.path().join("journal.sent"));
+        assert_eq!(note.journal(), folder.path().join("journal"));
         assert_eq!(note.read(), []);
         note.adopted("a", 12);
         note.begin("b");

@@ -299,6 +299,14 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Opens a file and locks it; `None` if another process holds the lock, or if the file was replaced or removed meanwhile: the lock of
+/// the former file excludes nobody.
+pub(super) fn open_locked(path: &Path) -> io::Result<Option<File>> {
+    let file = open_private(path)?;
+    let is_locked = try_lock(&file)? && is_at(&file, path);
+    Ok(is_locked.then_some(file))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::left::read_bytes;
 use super::open::{is_locked, read_if_there, write_whole};
-use super::paths::StatePaths;
+use super::paths::{StatePaths, suffixed};
 use super::remote::{Access, Replicating};
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::{
@@ -63,9 +63,9 @@ struct Found {
 }
 
 impl SharedJournal {
-    /// Returns the journal of a run that is new, so that there are no earlier ones.
+    /// Creates the journal of a new run, which has no earlier ones.
     pub fn of_new_run(store: Option<Arc<dyn SegmentStore>>, paths: &StatePaths) -> Self {
-        Self { store, note: SentNote::of(&paths.journal()), ..Self::default() }
+        Self { store, note: SentNote::new(suffixed(&paths.journal(), ".sent")), ..Self::default() }
     }
 
     /// Reads the journals of a state, and closes them if this run holds the lock. The longest of them becomes the local
@@ -114,7 +114,7 @@ impl SharedJournal {
         let is_own = |run: &str| copies.iter().any(|copy| copy.run == run && !copy.is_adopted);
         let mut found = Vec::new();
         for (run, numbers) in runs {
-            // What is left of a merged journal is only deleted.
+            // Remaining segments of a merged journal are deleted without being read.
             let is_merged = notes.iter().any(|note| note.run == run);
             let Some(read) = (if is_merged { None } else { read_run(store, &run, &numbers)? }) else { continue };
             let mut bytes = read.bytes;
@@ -124,7 +124,7 @@ impl SharedJournal {
                 (Some(next), Access::Unlocked) => self.unclosed.push(next),
             }
             if !is_own(&run) {
-                self.merged.elsewhere.push((run.clone(), bytes.len() as u64));
+                self.merged.of_other_machines.push((run.clone(), bytes.len() as u64));
             }
             found.push(Found { run, bytes });
         }
@@ -323,7 +323,7 @@ fn own_segments(sender: &Sender) -> impl Iterator<Item = SegmentId> + use<> {
     (1..=sender.segments).map(move |number| SegmentId { run: run.clone(), number })
 }
 
-/// Returns the journal on this machine; empty if there is none.
+/// Reads the local journal; empty if it does not exist.
 fn local_journal(paths: &StatePaths) -> Result<Vec<u8>, StateError> {
     let mut local = read_if_there(&paths.journal())?.unwrap_or_default();
     // The end of the file may be reserved for records that were never written.

@@ -134,7 +134,7 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     let mut text = Vec::new();
     // Writing to memory cannot fail, and all map keys are strings.
     let _ = write_compact(value, &mut text);
-    // There are thousands of them, which would waste half of their memory.
+    // A section has thousands of texts, whose spare capacity would double its memory.
     text.shrink_to_fit();
     text
 }

@@ -100,7 +100,7 @@ fn each_missing_action_is_named_with_its_object() {
     for (action, resource, project, command) in cases {
         user.forbid(Some(action));
         let mut reported = project.fails(command);
-        // moto has refused the signature of a request once in hundreds of runs, on a machine with much to do.
+        // moto refused a valid signature once, under load. The reason is not known.
         if reported.contains("SignatureDoesNotMatch") {
             reported = project.fails(command);
         }

@@ -17,7 +17,7 @@ use crate::journal::SegmentStore;
 use crate::random::random_bits;
 use crate::store::lock::{LockInfo, held_by_other};
 use crate::store::open::{
-    CAN_QUERY_LOCKS, is_at, is_locked, make_private, open_private, read_if_there, stamp, try_lock, try_lock_shared,
+    CAN_QUERY_LOCKS, is_at, is_locked, make_private, open_locked, open_private, read_if_there, stamp, try_lock_shared,
     write_whole,
 };
 use crate::store::paths::{StatePaths, behind_links, hidden};
@@ -71,13 +71,9 @@ impl LocalShared {
     fn locked<T>(&self, action: impl FnOnce() -> Result<T, StateError>) -> Result<T, StateError> {
         let path = self.document();
         for _ in 0..ATTEMPTS {
-            let file = open_private(&path).map_err(|error| StateError::io("open", &path, &error))?;
-            let is_locked = try_lock(&file).map_err(|error| StateError::io("lock", &path, &error))?;
-            // A replaced document is another file, whose lock is what counts.
-            if is_locked && is_at(&file, &path) {
+            if let Some(_file) = open_locked(&path).map_err(|error| StateError::io("lock", &path, &error))? {
                 return action();
             }
-            drop(file);
             thread::sleep(PAUSE);
         }
         Err(StateError::new(

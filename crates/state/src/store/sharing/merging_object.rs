@@ -172,7 +172,7 @@ impl StateObject for MergingObject {
     fn write(&self, ours: &State, _bytes: &Bytes, _journals: JournalsAfter) -> Result<(), StateError> {
         let object = &*self.membership.object;
         let mut progress = self.progress();
-        // Whoever has waited for its turn reads the state again first, because another run has probably written it.
+        // A run that has waited for its turn reads the state again first, because another run has probably written it.
         let turn = object.write_turn();
         let mut is_overtaken = turn.is_some();
         until_done(object, "the state", || {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::random::random_bits;
-use crate::store::open::{is_at, open_private, try_lock};
+use crate::store::open::open_locked;
 
 /// The longest pause between attempts to get the turn, in milliseconds.
 const PAUSE: u64 = 8;
@@ -27,12 +27,9 @@ impl WriteTurn {
     /// Waits for the turn; `None` if another process keeps it for several seconds, or if the file cannot be locked.
     pub(super) fn take(path: &Path) -> Option<Self> {
         for _ in 0..ATTEMPTS {
-            let file = open_private(path).ok()?;
-            // The last holder has removed the file, whose lock then tells nobody anything.
-            if try_lock(&file).ok()? && is_at(&file, path) {
+            if let Some(file) = open_locked(path).ok()? {
                 return Some(Self { path: path.to_owned(), _file: file });
             }
-            drop(file);
             thread::sleep(Duration::from_millis(1 + random_bits() % PAUSE));
         }
         None
