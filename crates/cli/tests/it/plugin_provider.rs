@@ -64,8 +64,20 @@ resource "awscc_rds_db_instance" "main" {
 }
 "#;
 
-/// Attributes that the emulator makes up anew for each object.
-const RANDOM: [&str; 4] = ["dbi_resource_id", "db_instance_arn", "private", "identity"];
+/// Attributes that the emulator makes up from the number of calls before, which depends on the order of creations.
+const RANDOM: [&str; 11] = [
+    "automatic_restart_time",
+    "db_instance_arn",
+    "dbi_resource_id",
+    "endpoint",
+    "identity",
+    "instance_create_time",
+    "latest_restorable_time",
+    "percent_progress",
+    "private",
+    "resume_full_automation_mode_time",
+    "secondary_availability_zone",
+];
 
 /// Returns an optimized build of the plugin, if there is one.
 fn plugin() -> Option<PathBuf> {
