@@ -26,6 +26,17 @@ pub struct Moto {
     client: AwsClient,
 }
 
+fn client(url: &str, [id, secret]: [&str; 2]) -> AwsClient {
+    AwsClient::new(AwsSettings {
+        keys: Some(AwsKeys::new(id, secret, None)),
+        region: Some("us-east-1".to_owned()),
+        endpoints: ["s3", "dynamodb"].map(|name| (name.to_owned(), url.to_owned())).into(),
+        environment: Environment::default().with("AWS_EC2_METADATA_DISABLED", "true"),
+        ..AwsSettings::default()
+    })
+    .unwrap()
+}
+
 impl Moto {
     /// Starts moto, if it is installed.
     pub fn start() -> Option<Self> {
@@ -53,14 +64,8 @@ impl Moto {
             thread::sleep(Duration::from_millis(100));
         }
         let url = format!("http://127.0.0.1:{port}");
-        let client = AwsClient::new(AwsSettings {
-            keys: Some(AwsKeys::new("AKIAIOSFODNN7EXAMPLE", "secret", None)),
-            region: Some("us-east-1".to_owned()),
-            endpoints: ["s3", "dynamodb"].map(|name| (name.to_owned(), url.clone())).into(),
-            environment: Environment::default().with("AWS_EC2_METADATA_DISABLED", "true"),
-            ..AwsSettings::default()
-        });
-        let moto = Self { _process: process, directory, port, url, client: client.unwrap() };
+        let client = client(&url, ["AKIAIOSFODNN7EXAMPLE", "secret"]);
+        let moto = Self { _process: process, directory, port, url, client };
         let bucket = AwsRequest::s3(Method::PUT, "CreateBucket", "states", "", Addressing::Path);
         moto.client.send_blocking(bucket).unwrap();
         let table = json!({
@@ -73,6 +78,10 @@ impl Moto {
         let table = AwsRequest::json(AwsService::DYNAMODB, "DynamoDB_20120810", "CreateTable", "1.0", table);
         moto.client.send_blocking(table).unwrap();
         Some(moto)
+    }
+
+    pub fn client_with_keys(&self, keys: [&str; 2]) -> AwsClient {
+        client(&self.url, keys)
     }
 
     pub fn backend(&self, key: &str, more: &str) -> String {

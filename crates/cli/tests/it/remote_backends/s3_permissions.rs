@@ -1,6 +1,7 @@
 //! The backend `s3` with a user whose policy lacks one action at a time, on a moto that checks policies.
 
 use groma_cloud::api::{ApiClient, ApiRequest};
+use groma_cloud::aws::{Addressing, AwsRequest};
 use groma_cloud::background;
 use groma_cloud::http::{ConnectionSettings, Method};
 use serde_json::json;
@@ -35,7 +36,20 @@ impl User {
             rest.split('<').next().unwrap().to_owned()
         };
         user.keys = [element("AccessKeyId"), element("SecretAccessKey")];
-        Some(user)
+        user.forbid(None);
+        user.can_list_folders().then_some(user)
+    }
+
+    /// Whether moto verifies the signature of a query with a slash. Before version 5.2.4, it decodes the query first.
+    fn can_list_folders(&self) -> bool {
+        let client = self.moto.client_with_keys(self.keys.each_ref().map(String::as_str));
+        let request = AwsRequest::s3(Method::GET, "ListObjectsV2", "states", "", Addressing::Path);
+        let request = request.with_query("list-type", "2").with_query("prefix", "work/");
+        let is_refused = client.send_blocking(request).is_err();
+        if is_refused {
+            eprintln!("skipped: this version of moto refuses valid signatures (pip install \"moto[server]>=5.2.4\")");
+        }
+        !is_refused
     }
 
     /// Calls an operation of IAM on the user.
@@ -82,7 +96,6 @@ fn sent(request: ApiRequest) -> String {
 #[test]
 fn each_missing_action_is_named_with_its_object() {
     let Some(user) = User::create() else { return };
-    user.forbid(None);
     let file = user.project("file.tfstate", "use_lockfile = true\n    workspace_key_prefix = \"work\"");
     let table = user.project("table.tfstate", "dynamodb_table = \"locks\"");
     for project in [&file, &table] {
@@ -99,11 +112,7 @@ fn each_missing_action_is_named_with_its_object() {
     ];
     for (action, resource, project, command) in cases {
         user.forbid(Some(action));
-        let mut reported = project.fails(command);
-        // moto refused a valid signature once, under load. The reason is not known.
-        if reported.contains("SignatureDoesNotMatch") {
-            reported = project.fails(command);
-        }
+        let reported = project.fails(command);
         assert!(reported.contains("Access to the state denied"), "{action}: {reported}");
         assert!(reported.contains(&format!("The missing permission is {action}.")), "{reported}");
         assert!(reported.contains(&format!("allow {action} on {resource}")), "{reported}");
@@ -121,7 +130,6 @@ fn each_missing_action_is_named_with_its_object() {
 #[test]
 fn locks_that_cannot_be_deleted_are_reported_and_released_by_force() {
     let Some(user) = User::create() else { return };
-    user.forbid(None);
     let cases = [("s3:DeleteObject", "use_lockfile = true"), ("dynamodb:DeleteItem", "dynamodb_table = \"locks\"")];
     for (action, locks) in cases {
         let project = user.project(&format!("{}.tfstate", action.replace(':', "-")), locks);
