@@ -230,6 +230,15 @@ fn cc_60_compound_and_secondary_identifiers() {
 }
 
 #[test]
+fn cc_60_objects_without_a_complete_identifier_are_refused() {
+    let store = memory();
+    let route = json!({"RouteTableId": "rtb-1", "GatewayId": "igw-1"});
+    let started = store.create_resource(REGION, &creation("AWS::EC2::Route", &route, None)).unwrap();
+    let event = store.get_resource_request_status(&started.request_token).unwrap();
+    assert_eq!(event.error_code, Some(HandlerErrorCode::InvalidRequest), "{event:?}");
+}
+
+#[test]
 fn cc_63_drift_by_command() {
     let store = memory();
     create(&store, "AWS::SQS::Queue", &json!({"QueueName": "jobs"}));

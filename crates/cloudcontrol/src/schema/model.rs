@@ -405,15 +405,16 @@ impl TypeSchema {
         self.nodes.len()
     }
 
-    /// The identifier of an object: the values of the primary identifier, joined by `|` (CC-05).
+    /// The identifier of an object: the values of the primary identifier, joined by `|` (CC-05). None if one is missing or
+    /// empty, as that of a route without a destination.
     pub fn identifier_of(&self, document: &Json) -> Option<String> {
         let mut parts = Vec::with_capacity(self.primary_identifier.len());
         for pointer in &self.primary_identifier {
             parts.push(match pointer.find(document)? {
-                Json::String(text) => text.clone(),
+                Json::String(text) if !text.is_empty() => text.clone(),
                 Json::Number(number) => number.to_string(),
                 Json::Bool(flag) => flag.to_string(),
-                Json::Null | Json::Array(_) | Json::Object(_) => return None,
+                Json::String(_) | Json::Null | Json::Array(_) | Json::Object(_) => return None,
             });
         }
         Some(parts.join("|"))

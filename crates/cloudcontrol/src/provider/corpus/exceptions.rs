@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub type Exception = (&'static str, &'static str);
 
 /// Types whose lifecycle fails.
-pub const FAILING: &[Exception] = &[];
+pub const FAILING: &[Exception] = &[ROUTE];
 
 /// Types whose lifecycle fails with boto3.
-pub const FAILING_WITH_BOTO3: &[Exception] = &[];
+pub const FAILING_WITH_BOTO3: &[Exception] = &[ROUTE];
+
+const ROUTE: Exception = ("AWS::EC2::Route", "needs one of three destinations, which its schema does not say");
 
 /// Returns what the list and the types that were found do not agree on. Only types that were tried are compared.
 pub fn differences(list: &[Exception], tried: &BTreeSet<String>, found: &BTreeMap<String, String>) -> Vec<String> {
