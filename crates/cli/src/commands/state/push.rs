@@ -32,13 +32,17 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     let locking = locking(&arguments.access.locking, "state-push");
     // A unique backup, because `state push` must always be undoable.
     let (mut store, current) = open_state(context, location.with_backup(Backup::New), &locking)?;
-    if !is_new && !arguments.force.is_some_and(Flag::is_on) {
-        may_follow(&pushed, &current)?;
+    if !is_new {
+        if !arguments.force.is_some_and(Flag::is_on) {
+            may_follow(&pushed, &current)?;
+        }
+        if !is_same(&pushed, &current) {
+            // As in Terraform, replacing existing contents increments the serial.
+            pushed.serial += 1;
+        }
     }
-    if !is_new && !is_same(&pushed, &current) {
-        // As in Terraform, replacing existing contents increments the serial.
-        pushed.serial += 1;
-    }
+    // The memory of a large one is needed to write the other one.
+    drop(current);
     // Written as given: serial and lineage of the pushed state are kept.
     let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     // The backup has a unique name, so that the next change does not overwrite it.
