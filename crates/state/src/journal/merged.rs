@@ -1,5 +1,6 @@
 //! Journals that a run has merged: their deletion, and the notes that tell their machines how much of them was merged.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::segments::{SegmentId, SegmentStore};
@@ -38,6 +39,23 @@ impl MergedJournals {
     /// Whether there is nothing to delete.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
+    }
+
+    /// Notes that the journals are merged. For journals that cannot be deleted, because the identity of this run may not: no later
+    /// run reads them again.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn note(&self, store: &dyn SegmentStore) -> Result<(), StateError> {
+        let time = store.now();
+        let runs: BTreeSet<&str> = self.segments.iter().map(|id| &*id.run).collect();
+        for run in runs {
+            let known = self.of_other_machines.iter().find(|(other, _)| other == run);
+            // The machine of this run merges nothing of its own journals again.
+            let length = known.map_or(u64::MAX, |(_, length)| *length);
+            store.create(&SegmentId::merge_note(run), MergeNote { length, time }.text().as_bytes())?;
+        }
+        Ok(())
     }
 
     /// Deletes the journals, after noting how much of each was merged.

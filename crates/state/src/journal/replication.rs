@@ -184,9 +184,18 @@ pub(crate) struct Sender {
     pub note: SentNote,
     /// The journals of earlier runs, of which this one is the continuation.
     pub replaced: MergedJournals,
+    /// Those of them whose deletion has failed. It is tried again at the end of the run.
+    pub undeleted: MergedJournals,
 }
 
 impl Sender {
+    /// Takes the journals of earlier runs that are still there.
+    pub fn take_undeleted(&mut self) -> MergedJournals {
+        let mut journals = std::mem::take(&mut self.replaced);
+        journals.append(std::mem::take(&mut self.undeleted));
+        journals
+    }
+
     /// Sends everything that the journal has now, and notes a failure for those who wait.
     pub fn attempt(&mut self) -> Attempt {
         let Err(problem) = self.send() else { return Attempt::Done };
@@ -220,10 +229,15 @@ impl Sender {
                 return Err(unreadable(&self.note.journal()));
             }
             let id = SegmentId { run: self.run.clone(), number: self.segments + 1 };
-            match self.store.create(&id, &bytes)? {
-                SegmentCreated::Yes => self.sent(start + length as u64),
-                SegmentCreated::Exists => return Err(taken_over()),
-            }
+            let created = match self.store.create(&id, &bytes)? {
+                SegmentCreated::Yes => length,
+                // An earlier request has created it, and all answers were lost. The journal has grown since.
+                SegmentCreated::Exists => match self.store.read(&id)? {
+                    Some(found) if !found.is_empty() && bytes.starts_with(&found) => found.len(),
+                    _ => return Err(taken_over()),
+                },
+            };
+            self.sent(start + created as u64);
         }
     }
 
@@ -245,10 +259,12 @@ impl Sender {
             inner.waiting.drain(..).for_each(Waker::wake);
             inner.sent == inner.end
         };
-        // What earlier runs left is a part of this journal now. If the deletion fails, it is there twice, which the next
-        // run notices.
+        // What earlier runs left is a part of this journal now.
         if is_complete && !self.replaced.is_empty() {
-            let _ = std::mem::take(&mut self.replaced).delete(&*self.store);
+            let replaced = std::mem::take(&mut self.replaced);
+            if replaced.delete(&*self.store).is_err() {
+                self.undeleted.append(replaced);
+            }
         }
     }
 }

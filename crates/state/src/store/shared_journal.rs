@@ -241,6 +241,7 @@ impl SharedJournal {
             segments: 0,
             note: self.note.clone(),
             replaced: std::mem::take(&mut self.merged),
+            undeleted: MergedJournals::default(),
         };
         self.replication = match replicating {
             Replicating::Background => Replication::start(sender).map(Running::Thread),
@@ -279,9 +280,10 @@ impl SharedJournal {
         let Some(store) = self.store.clone().filter(|_| self.carried.is_empty()) else { return };
         let mut merged = std::mem::take(&mut self.merged);
         merged.segments.extend(sender.iter().flat_map(own_segments));
-        // A journal that stays is merged again by the next run, before it changes anything.
-        if !merged.is_empty() && merged.delete(&*store).is_err() {
-            let _ = merged.delete(&*store);
+        if !merged.is_empty() && merged.delete(&*store).is_err() && merged.delete(&*store).is_err() {
+            // A journal that stays would be merged again by a later run, over newer changes.
+            let _ = merged.note(&*store);
+            self.merged = merged;
         }
     }
 
@@ -302,7 +304,7 @@ impl SharedJournal {
         if sender.progress.stopped().is_none() {
             let _ = sender.send();
         }
-        self.merged.append(std::mem::take(&mut sender.replaced));
+        self.merged.append(sender.take_undeleted());
         self.merged.segments.extend(own_segments(&sender));
     }
 
@@ -312,7 +314,7 @@ impl SharedJournal {
             Running::Thread(replication) => replication.stop()?,
             Running::Caller(sender) => *sender,
         };
-        self.merged.append(std::mem::take(&mut sender.replaced));
+        self.merged.append(sender.take_undeleted());
         Some(sender)
     }
 }

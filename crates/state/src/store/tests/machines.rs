@@ -27,6 +27,8 @@ struct Content {
     vanishes: bool,
     /// Whether segments are created, but the answers are lost.
     loses_answers: bool,
+    /// Whether this identity may not delete segments.
+    refuses_deletion: bool,
 }
 
 impl Shared {
@@ -101,6 +103,9 @@ impl SegmentStore for Shared {
 
     fn delete(&self, ids: &[SegmentId]) -> Result<(), StateError> {
         let mut content = self.0.lock().unwrap();
+        if content.refuses_deletion {
+            return Err(StateError::of_store(StateErrorKind::Denied, "the store refuses the deletion", ""));
+        }
         ids.iter().for_each(|id| drop(content.segments.remove(id)));
         Ok(())
     }
@@ -116,12 +121,20 @@ fn open_on(directory: &Path, store: &Arc<Shared>) -> (RemoteState, Opened) {
 }
 
 fn try_open_on(directory: &Path, store: &Arc<Shared>) -> Result<(RemoteState, Opened), StateError> {
+    try_open_with(directory, store, Replicating::Background)
+}
+
+fn try_open_with(
+    directory: &Path,
+    store: &Arc<Shared>,
+    replicating: Replicating,
+) -> Result<(RemoteState, Opened), StateError> {
     let day = Duration::from_secs(86400);
     let options = RemoteOptions {
         paths: paths(directory).with_backup(Backup::None),
         terraform_version: VERSION.to_owned(),
         access: Access::Exclusive,
-        replicating: Replicating::Background,
+        replicating,
         persist_intervals: Some(PersistIntervals { with_journal: day, without_journal: Duration::from_millis(1) }),
     };
     let bytes = store.0.lock().unwrap().bytes.clone();
@@ -314,6 +327,76 @@ fn machine_that_comes_back_learns_what_was_merged_despite_a_lost_answer() {
     let (_, opened) = open_on(back.path(), &store);
     assert_eq!(objects(&opened.state.unwrap()), ["a.kept kept", "a.late late"], "nothing is repeated or lost");
     assert!(store.merge_notes().is_empty(), "nobody needs the note any more");
+}
+
+#[test]
+fn run_goes_on_after_all_answers_to_a_segment_were_lost() {
+    let (store, machine) = (Arc::<Shared>::default(), new_machine());
+    let (mut run, _) = try_open_with(machine.path(), &store, Replicating::Caller).unwrap();
+    let journal = run.begin_run(&mut State::default()).unwrap();
+    store.0.lock().unwrap().loses_answers = true;
+    finish(&journal, "a.a", "a");
+    run.replicate();
+    store.0.lock().unwrap().loses_answers = false;
+    // The journal has grown when the request is repeated.
+    finish(&journal, "a.b", "b");
+    run.replicate();
+    assert!(!run.is_journal_behind());
+    assert_eq!(store.segments(), ["1", "2"]);
+    journal.begin(&begin("a.c")).unwrap();
+    std::mem::forget(run);
+    let (_, opened) = open_on(new_machine().path(), &store);
+    assert_eq!(objects(&opened.state.unwrap()), ["a.a a", "a.b b"]);
+}
+
+#[test]
+fn journals_that_cannot_be_deleted_are_merged_once() {
+    let store = Arc::<Shared>::default();
+    store.0.lock().unwrap().refuses_deletion = true;
+    let change = |text: &str, outcome: Option<&str>| {
+        let machine = new_machine();
+        let (mut run, opened) = open_on(machine.path(), &store);
+        let mut state = opened.state.unwrap_or_default();
+        let journal = run.begin_run(&mut state).unwrap();
+        match outcome {
+            Some(id) => {
+                finish(&journal, text, id);
+                state.insert(&address(text), None, &provider(), object(id));
+            }
+            None => {
+                let gone = state.remove(&address(text), None);
+                journal.finished(&address(text), None, &provider(), gone.as_deref(), Outcome::Gone).unwrap();
+            }
+        }
+        wait_durable(&journal).unwrap();
+        run.save(&mut state).unwrap();
+    };
+    change("a.kept", Some("kept"));
+    change("a.gone", Some("gone"));
+    change("a.gone", None);
+    let (_, opened) = open_on(new_machine().path(), &store);
+    assert_eq!(objects(&opened.state.unwrap()), ["a.kept kept"], "the destroyed object does not come back");
+    assert_eq!(store.segments().len(), 3);
+}
+
+#[test]
+fn journal_of_an_earlier_run_that_stays_for_a_while_is_deleted_at_the_end() {
+    let (store, lost, next) = (Arc::<Shared>::default(), new_machine(), new_machine());
+    let (mut run, _) = open_on(lost.path(), &store);
+    let journal = run.begin_run(&mut State::default()).unwrap();
+    journal.begin(&begin("a.flying")).unwrap();
+    wait_durable(&journal).unwrap();
+    std::mem::forget(run);
+    let (mut run, opened) = try_open_with(next.path(), &store, Replicating::Caller).unwrap();
+    let mut state = opened.state.unwrap_or_default();
+    let journal = run.begin_run(&mut state).unwrap();
+    store.0.lock().unwrap().refuses_deletion = true;
+    finish(&journal, "a.flying", "flying");
+    run.replicate();
+    store.0.lock().unwrap().refuses_deletion = false;
+    state.insert(&address("a.flying"), None, &provider(), object("flying"));
+    run.save(&mut state).unwrap();
+    assert_eq!(store.segments(), ["2"], "what closed the journal stays until the next run");
 }
 
 #[test]
