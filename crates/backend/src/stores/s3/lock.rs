@@ -1,6 +1,7 @@
 //! Locks: an object that only one run can create, an item of a table, or both.
 
 use super::objects::{Condition, Objects, Outcome};
+use super::state_note::note_merged;
 use super::table::Table;
 use crate::error::{StoreError, check_lock_id};
 use crate::lock_info::{LockInfo, held_reason, read_holder};
@@ -205,7 +206,11 @@ async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>, retired:
     // The file of this process need not be read: it is the one with this ETag, or it is another one.
     let deleted = match (etag, retired) {
         (Some(etag), []) => target.objects.delete(&file, Condition::Matches(etag)).await?,
-        (Some(etag), retired) => target.objects.delete_with(retired, &file, etag).await?,
+        (Some(etag), retired) => {
+            let (deleted, staying) = target.objects.delete_with(retired, &file, etag).await?;
+            note_merged(target.objects, &staying).await;
+            deleted
+        }
         (None, retired) => {
             target.objects.delete_all(retired).await?;
             Outcome::Refused

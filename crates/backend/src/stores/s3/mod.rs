@@ -22,8 +22,8 @@ use crate::host::Host;
 use crate::lock_info::LockInfo;
 use crate::schema::Settings;
 use crate::store::{
-    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, JournalsAfter, LeaseStore, SharingStore, Snapshot, StateStore,
-    StoreFuture, Version, Write,
+    DEFAULT_WORKSPACE, Expected, HeldLock, JournalStore, LeaseStore, SharingStore, Snapshot, StateStore, StoreFuture,
+    Version, Write,
 };
 use crate::stores::lock_table::LockTable;
 use errors::Subject;
@@ -177,10 +177,7 @@ impl S3Store {
             Expected::Absent => Condition::Absent,
             Expected::Version(_) => Condition::Matches(&current),
         };
-        let note = match write.journals {
-            JournalsAfter::Closed => self.notes.closing(&key),
-            JournalsAfter::Open => None,
-        };
+        let note = self.notes.of_write(&key, write.journals);
         let put = self.objects.put_shared(&key, write.bytes, &self.state_tags, note.as_deref(), condition);
         let etag = match put.await? {
             Outcome::Done(etag) => etag,

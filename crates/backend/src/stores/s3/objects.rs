@@ -210,18 +210,30 @@ impl Objects {
         self.delete_each(&self.send_batch(&deletions).await?).await
     }
 
-    /// Deletes `last` if it has this ETag, and other objects with the same request. The outcome is that of `last`: the others may stay.
-    /// The caller repeats failures of the network, because after a lost answer `last` is no longer there.
-    pub async fn delete_with(&self, keys: &[String], last: &str, etag: &str) -> Result<Outcome, StoreError> {
+    /// Deletes `last` if it has this ETag, and other objects with the same request. Returns the outcome for `last`, and which of the
+    /// others stay, because this identity may not delete them for example. The caller repeats failures of the network, because after
+    /// a lost answer `last` is no longer there.
+    pub async fn delete_with(
+        &self,
+        keys: &[String],
+        last: &str,
+        etag: &str,
+    ) -> Result<(Outcome, Vec<String>), StoreError> {
         let any = keys.iter().map(|key| Deletion { key, etag: None });
         let deletions: Vec<_> = any.chain([Deletion { key: last, etag: Some(etag) }]).collect();
         let (failed, others): (Vec<_>, Vec<_>) =
             self.send_batch(&deletions).await?.into_iter().partition(|key| key == last);
-        let _ = self.delete_each(&others).await;
-        match failed.is_empty() {
-            true => Ok(Outcome::Done(String::new())),
-            false => self.delete(last, Condition::Matches(etag)).await,
+        let mut staying = Vec::new();
+        for key in others {
+            if self.delete(&key, Condition::None).await.is_err() {
+                staying.push(key);
+            }
         }
+        let outcome = match failed.is_empty() {
+            true => Outcome::Done(String::new()),
+            false => self.delete(last, Condition::Matches(etag)).await?,
+        };
+        Ok((outcome, staying))
     }
 
     /// Deletes up to 1,000 objects with one request. Returns the keys of those that stay: all of them, if a compatible service does not

@@ -6,10 +6,11 @@
 //! and then the objects next to the state are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::once;
 use std::sync::{Mutex, PoisonError};
 
 use super::S3Store;
-use super::objects::Outcome;
+use super::objects::{Condition, Objects, Outcome};
 use crate::error::StoreError;
 use crate::store::{Companions, JournalsAfter, Version, sharing_object};
 use crate::stores::digests::Object;
@@ -47,8 +48,8 @@ struct StateNote {
     /// Whether nothing accompanies the state, neither a journal of an earlier run nor a sharing document: according to the note, or to
     /// a listing after the state was read.
     is_alone: bool,
-    /// The runs whose journals are part of the state, and perhaps not deleted yet.
-    merged: BTreeSet<String>,
+    /// The runs whose journals are part of the state, and perhaps not deleted yet, the latest last.
+    merged: Vec<String>,
     /// The runs of this process, whose journals are merged by the write that ends them.
     own: BTreeSet<String>,
     /// The listed first segments of merged journals, which are deleted with the next journal.
@@ -87,26 +88,34 @@ impl StateNotes {
         })
     }
 
-    /// Returns the note of a write after which no journal is open; `None` if there were journals of earlier runs, of which
-    /// some segments may stay, or if the note would name too many runs.
-    pub fn closing(&self, key: &str) -> Option<String> {
+    /// Returns the note of a write, if there is something to note. It names the runs whose journals are part of the state, and says
+    /// that no journal is open unless there were journals of earlier runs, of which some segments may stay, or unless there are so many
+    /// names that the next run has to list the journals.
+    pub fn of_write(&self, key: &str, journals: JournalsAfter) -> Option<String> {
         self.with(key, |note| {
-            let runs: BTreeSet<String> = note.merged.union(&note.own).cloned().collect();
-            (note.is_alone && runs.len() <= LONGEST).then(|| text(CLOSED, &runs))
+            let own = note.own.iter().filter(|_| journals == JournalsAfter::Closed);
+            let mut runs = note.merged.clone();
+            runs.extend(own.filter(|run| !note.merged.contains(run)).cloned());
+            if journals == JournalsAfter::Closed && note.is_alone && runs.len() <= LONGEST {
+                return Some(text(CLOSED, &runs));
+            }
+            // The first segments of the oldest ones were deleted by each of the later runs.
+            let latest = &runs[runs.len().saturating_sub(LONGEST)..];
+            (!latest.is_empty()).then(|| text(OPEN, latest))
         })
     }
 
     /// Records a write of this process with this text of the note.
     pub fn written(&self, key: &str, version: &str, text: Option<&str>) {
+        let mut words = text.unwrap_or_default().split(' ');
+        let is_closed = words.next() == Some(CLOSED);
         self.with(key, |note| {
             note.version = version.to_owned();
-            note.is_closed = text.is_some();
+            note.is_closed = is_closed;
             note.former = None;
             // The written state contains these journals, but their objects stay if the run is killed now.
-            if text.is_some() {
-                let own = std::mem::take(&mut note.own);
-                note.merged.extend(own);
-            }
+            note.merged = words.map(str::to_owned).collect();
+            note.own.retain(|run| !note.merged.contains(run));
         });
     }
 
@@ -142,16 +151,25 @@ impl StateNotes {
             note.is_alone &= names.iter().all(|name| is_merge_note(name));
             let is_merged =
                 |name: &String| name.ends_with(FIRST) && run(name).is_some_and(|run| note.merged.contains(&run));
-            let (leftovers, unmerged) = names.into_iter().partition(is_merged);
+            let (leftovers, unmerged): (Vec<_>, Vec<_>) = names.into_iter().partition(is_merged);
+            note.merged.retain(|merged| leftovers.iter().any(|name| run(name).as_ref() == Some(merged)));
             note.leftovers = leftovers;
             unmerged
         })
     }
 
-    /// Returns the first segments of merged journals that the last listing has found. They must not outlive the rest of their
-    /// journals: a later run without the note would take them for whole ones.
-    pub fn leftovers(&self, key: &str) -> Vec<String> {
-        self.with(key, |note| note.leftovers.clone())
+    /// Returns the first segments of merged journals that the last listing has found, or that may be there according to the note. They
+    /// must not outlive the rest of their journals, or the note: a later run would take them for whole journals.
+    pub fn leftovers(&self, key: &str, folder: &str) -> BTreeSet<String> {
+        self.with(key, |note| {
+            let noted = note.merged.iter().map(|run| format!("{folder}{run}{FIRST}"));
+            noted.chain(note.leftovers.iter().cloned()).collect()
+        })
+    }
+
+    /// Whether the last listing has found first segments of merged journals.
+    pub fn has_leftovers(&self, key: &str) -> bool {
+        self.with(key, |note| !note.leftovers.is_empty())
     }
 
     /// Forgets these segments after their deletion.
@@ -161,9 +179,8 @@ impl StateNotes {
 }
 
 /// Returns the text of a note.
-fn text(word: &str, runs: &BTreeSet<String>) -> String {
-    let runs: String = runs.iter().map(|run| format!(" {run}")).collect();
-    format!("{word}{runs}")
+fn text(word: &str, runs: &[String]) -> String {
+    once(word).chain(runs.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }
 
 impl S3Store {
@@ -209,10 +226,19 @@ impl S3Store {
             None if read.is_empty() => None,
             _ => self.objects.etag(&key).await?,
         };
-        let has_journals = segments.iter().any(|name| !is_merge_note(name)) || !self.notes.leftovers(&key).is_empty();
+        let has_journals = segments.iter().any(|name| !is_merge_note(name)) || self.notes.has_leftovers(&key);
         self.notes.listed(&key, !has_journals && !has_sharing);
         let segments = segments.iter().filter_map(|name| name.strip_prefix(&folder)).map(str::to_owned).collect();
         Ok(Companions { version: version.map(Version), segments, has_sharing })
+    }
+}
+
+/// Notes that the journals which begin with these segments are part of the state. They stay, because this identity may not delete
+/// them, and would be merged again when the note of the state names them no longer.
+pub(super) async fn note_merged(objects: &Objects, segments: &[String]) {
+    for journal in segments.iter().filter_map(|name| name.strip_suffix(FIRST)) {
+        // Nothing depends on it until twenty other runs have ended, which will try again.
+        let _ = objects.put(&format!("{journal}{MERGE_NOTE}"), b"groma journal merged\n", &[], Condition::Absent).await;
     }
 }
 
@@ -226,8 +252,8 @@ pub(super) fn is_merge_note(name: &str) -> bool {
 /// A service deletes the objects of one request in any order. So the first segments are deleted in a request before that of
 /// the others: a journal without its first segment is known to be part of the state, but without a later one it would look like
 /// a shorter journal.
-pub(super) fn split_first(names: &[String]) -> (Vec<String>, Vec<String>) {
-    names.iter().cloned().partition(|name| name.ends_with(FIRST))
+pub(super) fn split_first(names: BTreeSet<String>) -> (Vec<String>, Vec<String>) {
+    names.into_iter().partition(|name| name.ends_with(FIRST))
 }
 
 #[cfg(test)]
@@ -252,17 +278,21 @@ mod tests {
     #[test]
     fn merged_journals_are_named_until_they_are_gone() {
         let notes = StateNotes::default();
-        notes.read("a", Some(&object("1", Some("open old"))));
+        let at_end = |key: &str| notes.of_write(key, JournalsAfter::Closed);
+        notes.read("a", Some(&object("1", Some("open old gone"))));
         let names = ["a.j/old/00000001", "a.j/old/00000002", "a.j/new/00000001"].map(str::to_owned).to_vec();
         assert_eq!(notes.unmerged("a", "a.j/", names), ["a.j/old/00000002", "a.j/new/00000001"]);
-        assert_eq!(notes.leftovers("a"), ["a.j/old/00000001"], "it is deleted with the rest of its journal");
-        assert_eq!(notes.closing("a"), None, "the journal of another run was there");
+        let leftovers = BTreeSet::from(["a.j/old/00000001".to_owned()]);
+        assert_eq!(notes.leftovers("a", "a.j/"), leftovers, "it is deleted with the rest of its journal");
+        assert_eq!(at_end("a").as_deref(), Some("open old"), "the journal of another run was there");
+        notes.written("a", "2", Some("open old"));
+        assert_eq!(notes.leftovers("a", "a.j/"), leftovers);
         assert_eq!(notes.unmerged("a", "a.j/", Vec::new()), Vec::<String>::new());
-        assert_eq!(notes.closing("a"), None, "a listing of the journals says nothing about a sharing document");
+        assert_eq!(at_end("a"), None, "a listing of the journals says nothing about a sharing document");
         notes.listed("a", true);
-        assert_eq!(notes.closing("a").as_deref(), Some("closed old"));
+        assert_eq!(at_end("a").as_deref(), Some("closed"));
         let is_closed = || notes.with("a", |note| note.is_closed);
-        notes.written("a", "2", Some("closed old"));
+        notes.written("a", "2", Some("closed"));
         assert!(is_closed());
         notes.opened("a", "2".to_owned(), "3".to_owned());
         assert_eq!(notes.current("a", "2"), "3", "the caller has read the version before the note was changed");
@@ -271,17 +301,40 @@ mod tests {
         assert_eq!(notes.current("a", "2"), "2");
         assert!(!is_closed());
         notes.read("b", Some(&object("1", None)));
-        assert_eq!(notes.closing("b"), None, "nobody has listed the journals");
+        assert_eq!(at_end("b"), None, "nobody has listed the journals");
         notes.listed("b", true);
         let merged = vec!["b.j/old/00000000".to_owned()];
         assert_eq!(notes.unmerged("b", "b.j/", merged.clone()), merged);
-        assert_eq!(notes.closing("b").as_deref(), Some("closed"), "a note about a merged journal is no journal");
+        assert_eq!(at_end("b").as_deref(), Some("closed"), "a note about a merged journal is no journal");
+    }
+
+    #[test]
+    fn names_of_merged_journals_survive_every_write() {
+        let notes = StateNotes::default();
+        notes.read("a", Some(&object("1", Some("closed killed"))));
+        notes.with("a", |note| note.own.insert("own".to_owned()));
+        assert_eq!(
+            notes.of_write("a", JournalsAfter::Open).as_deref(),
+            Some("open killed"),
+            "in the middle of the run"
+        );
+        notes.written("a", "2", Some("open killed"));
+        assert_eq!(notes.of_write("a", JournalsAfter::Closed).as_deref(), Some("closed killed own"));
+        notes.written("a", "3", Some("closed killed own"));
+        // The run that was killed before its deletion left a journal, which nobody lists while the note says "closed".
+        let first = |run: &str| format!("a.j/{run}/00000001");
+        assert_eq!(notes.leftovers("a", "a.j/"), BTreeSet::from([first("killed"), first("own")]));
+        let many: Vec<String> = (0..LONGEST).map(|number| format!("run{number}")).collect();
+        notes.read("a", Some(&object("4", Some(&text(CLOSED, &many)))));
+        notes.with("a", |note| note.own.insert("last".to_owned()));
+        let latest: Vec<String> = many[1..].iter().cloned().chain(["last".to_owned()]).collect();
+        assert_eq!(notes.of_write("a", JournalsAfter::Closed), Some(text(OPEN, &latest)), "the next run lists them");
     }
 
     #[test]
     fn first_segments_are_deleted_before_the_others() {
         let names = ["s.j/a/00000001", "s.j/a/00000002", "s.j/b/00000001", "s.j/b/00000012"].map(str::to_owned);
-        let (first, later) = split_first(&names);
+        let (first, later) = split_first(names.into());
         assert_eq!(first, ["s.j/a/00000001", "s.j/b/00000001"]);
         assert_eq!(later, ["s.j/a/00000002", "s.j/b/00000012"]);
     }
