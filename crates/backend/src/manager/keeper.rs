@@ -13,6 +13,9 @@ use crate::error::StoreError;
 use crate::lock_info::LockInfo;
 use crate::store::{HeldLock, LeaseStore};
 
+/// The longest time for which the end of a run waits for the answer to a renewal.
+const ANSWER: Duration = Duration::from_secs(10);
+
 /// Returns the deadline of a lock that is taken or renewed now.
 pub(super) fn deadline(now: SystemTime) -> String {
     Deadline::of_renewal(now).to_string()
@@ -183,8 +186,22 @@ impl Keeper {
 
     /// Ends the renewals, and returns the lock to release, or why there is none.
     pub fn end(&self) -> Result<HeldLock, StoreError> {
-        if let Some(task) = self.task.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        // The guard ends before the wait.
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = task {
+            // A renewal under way is awaited: in some stores, the lock has another identifier after it.
+            let answered = async { tokio::time::timeout(ANSWER, self.renewing.lock()).await.map(drop) };
+            // Whether it was answered, or the store is out of reach: it ends now.
+            let _ = self.backend.block_on(answered);
             task.abort();
+        }
+        let is_unanswered = {
+            let kept = self.kept();
+            kept.unanswered.is_some() && kept.loss.is_none()
+        };
+        if is_unanswered {
+            // If this fails as well, the release says so.
+            let _ = self.backend.block_on(self.renew());
         }
         let kept = self.kept();
         kept.loss.clone().map_or_else(|| Ok(kept.held.clone()), Err)

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use groma_state::{JournalsAfter, SegmentStore, State, StateError, StateErrorKind, StateObject};
+use sha2::{Digest, Sha256};
 
 use super::backend::RemoteBackend;
 use super::keeper::Keeper;
 use super::reading::Listing;
-use super::retry::request_pauses;
+use super::retry::{repeated, request_pauses};
 use super::segments::Segments;
 use crate::error::StoreError;
 use crate::store::{Expected, Snapshot, Version, Write};
@@ -18,9 +19,23 @@ pub(super) struct StoredObject {
     pub backend: RemoteBackend,
     pub workspace: String,
     pub lock: Option<Arc<Keeper>>,
-    expected: Mutex<Expected>,
+    stored: Mutex<Stored>,
     /// The listing of the journals, until they are read.
     listing: Mutex<Option<Listing>>,
+}
+
+/// What this run knows of the stored state.
+struct Stored {
+    /// The version that the next write replaces.
+    expected: Expected,
+    /// The SHA-256 digests of states that this run has tried to write since. The store may have one of them, because no answer came.
+    unanswered: Vec<[u8; 32]>,
+}
+
+impl Stored {
+    fn expecting(expected: Expected) -> Self {
+        Self { expected, unanswered: Vec::new() }
+    }
 }
 
 impl StoredObject {
@@ -31,7 +46,7 @@ impl StoredObject {
             backend,
             workspace: workspace.to_owned(),
             lock,
-            expected: Mutex::new(expected),
+            stored: Mutex::new(Stored::expecting(expected)),
             listing: Mutex::default(),
         }
     }
@@ -71,6 +86,10 @@ impl StoredObject {
     }
 }
 
+fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 impl StateObject for StoredObject {
     fn location(&self) -> String {
         self.backend.location(&self.workspace)
@@ -81,10 +100,29 @@ impl StateObject for StoredObject {
     }
 
     fn write(&self, _: &State, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError> {
-        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = self.write_checked(bytes, &expected, journals).map_err(|problem| state_error(&problem))?;
-        *expected = Expected::Version(version);
-        Ok(())
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.write_checked(bytes, &stored.expected, journals);
+        if let Err(StoreError::Conflict { .. }) = written
+            && let Ok(Some(found)) = repeated(self.backend.clock(), || self.backend.read(&self.workspace))
+        {
+            if found.bytes == *bytes {
+                written = Ok(found.version);
+            } else if stored.unanswered.contains(&digest(&found.bytes)) {
+                written = self.write_checked(bytes, &Expected::Version(found.version), journals);
+            }
+        }
+        match written {
+            Ok(version) => {
+                *stored = Stored::expecting(Expected::Version(version));
+                Ok(())
+            }
+            Err(problem) => {
+                if matches!(problem, StoreError::Network { .. } | StoreError::Service { .. }) {
+                    stored.unanswered.push(digest(bytes));
+                }
+                Err(state_error(&problem))
+            }
+        }
     }
 
     fn journal(&self) -> Option<Arc<dyn SegmentStore>> {

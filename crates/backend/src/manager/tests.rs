@@ -33,6 +33,12 @@ struct Stored {
     lock: Option<LockInfo>,
     /// How many writes are done without an answer.
     unanswered_writes: usize,
+    /// How many further requests to read or write the state fail, after that.
+    failing_requests: usize,
+    /// Whether each renewal gives the lock another identifier.
+    renames_locks: bool,
+    /// The time until a renewal is answered.
+    renewal_delay: Duration,
     /// How many releases are done without an answer.
     unanswered_unlocks: usize,
     /// How many renewals are done without an answer.
@@ -46,6 +52,14 @@ struct Stored {
     has_expired: bool,
     /// Whether there is a sharing document.
     has_sharing: bool,
+}
+
+impl Stored {
+    fn fails(&mut self) -> bool {
+        let fails = self.unanswered_writes == 0 && self.failing_requests > 0;
+        self.failing_requests -= usize::from(fails);
+        fails
+    }
 }
 
 fn no_response<T>() -> Result<T, StoreError> {
@@ -66,7 +80,10 @@ impl StateStore for Flaky {
     }
 
     fn read<'a>(&'a self, _: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
-        let stored = self.0.lock().unwrap();
+        let mut stored = self.0.lock().unwrap();
+        if stored.fails() {
+            return ready(no_response());
+        }
         let version = Version(stored.writes.to_string());
         ready(Ok(stored.bytes.clone().map(|bytes| Snapshot { bytes, version })))
     }
@@ -74,6 +91,9 @@ impl StateStore for Flaky {
     fn write<'a>(&'a self, _: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {
         let mut stored = self.0.lock().unwrap();
         stored.attempts += 1;
+        if stored.fails() {
+            return ready(no_response());
+        }
         let current = stored.bytes.as_ref().map(|_| Version(stored.writes.to_string()));
         let is_expected = match write.expected {
             Expected::Any => true,
@@ -183,12 +203,20 @@ impl LeaseStore for Flaky {
         if stored.lock.as_ref() != Some(info) && stored.lock.as_ref() != Some(&held.info) {
             return ready(Err(StoreError::lock_loss("flaky".to_owned(), stored.lock.as_ref())));
         }
-        stored.lock = Some(info.clone());
+        let renewed = match stored.renames_locks && stored.lock.as_ref() != Some(info) {
+            true => LockInfo { id: format!("{}+", held.id), ..info.clone() },
+            false => info.clone(),
+        };
+        stored.lock = Some(renewed.clone());
         if stored.unanswered_renewals > 0 {
             stored.unanswered_renewals -= 1;
             return ready(no_response());
         }
-        ready(Ok(HeldLock { id: info.id.clone(), info: info.clone() }))
+        let delay = stored.renewal_delay;
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            Ok(HeldLock { id: renewed.id.clone(), info: renewed })
+        })
     }
 }
 
@@ -255,6 +283,26 @@ fn write_whose_response_never_arrives_is_recognized_as_done() {
 }
 
 #[test]
+fn write_is_recognized_as_done_by_a_later_one() {
+    let store = Arc::<Flaky>::default();
+    let object = StoredObject::new(backend(&store), "default", None, None);
+    let write = |bytes| object.write(&State::default(), &Bytes::from_static(bytes), JournalsAfter::Open);
+    // One write is done without an answer; three repetitions and the reads before them fail.
+    let fail = |requests| {
+        let mut stored = store.0.lock().unwrap();
+        (stored.unanswered_writes, stored.failing_requests) = (1, requests);
+    };
+    fail(6);
+    assert_eq!(write(b"one").unwrap_err().kind, StateErrorKind::Io);
+    write(b"two").unwrap();
+    assert_eq!(store.0.lock().unwrap().bytes.as_deref(), Some(&b"two"[..]));
+    // The read before the repetition fails, and the repetition meets this run's own version.
+    fail(1);
+    write(b"three").unwrap();
+    assert_eq!(store.0.lock().unwrap().writes, 3);
+}
+
+#[test]
 fn lock_is_tried_once_or_waited_for_until_an_interrupt() {
     let store = Arc::<Flaky>::default();
     let holder = LockInfo { id: "theirs".to_owned(), ..LockInfo::default() };
@@ -309,6 +357,32 @@ fn lock_outlives_renewals_whose_responses_never_arrive() {
     store.0.lock().unwrap().lock = Some(LockInfo { id: "theirs".to_owned(), ..LockInfo::default() });
     assert!(matches!(renew(), Err(StoreError::LockLost { .. })));
     assert!(keeper.is_taken_over());
+}
+
+#[test]
+fn lock_is_released_although_the_last_renewal_is_not_answered_yet() {
+    let store = Arc::<Flaky>::default();
+    let backend = backend(&store);
+    let far = Until(Instant::now() + Duration::from_secs(60));
+    let (report, seen) = reports();
+    let guard = backend.lock("default", &request(Duration::ZERO), &far, report).unwrap();
+    {
+        let mut stored = store.0.lock().unwrap();
+        (stored.renames_locks, stored.renewal_delay) = (true, Duration::from_millis(500));
+    }
+    let keeper = Arc::clone(guard.keeper().unwrap());
+    let renewing = std::thread::spawn({
+        let backend = backend.clone();
+        move || backend.block_on(keeper.renew())
+    });
+    let id = guard.held().unwrap().id;
+    while store.0.lock().unwrap().lock.as_ref().is_some_and(|lock| lock.id == id) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    drop(guard);
+    renewing.join().unwrap().unwrap();
+    assert!(seen.lock().unwrap().is_empty(), "{seen:?}");
+    assert_eq!(store.0.lock().unwrap().lock, None);
 }
 
 fn options<'a>(locking: &'a Locking, journals: &'a Path) -> OpenOptions<'a> {
