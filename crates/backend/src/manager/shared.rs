@@ -164,12 +164,27 @@ impl RemoteShared {
         let unlock = |id: &str| self.repeated(|| self.backend.force_unlock(&self.workspace, id));
         let failed = |problem: StoreError| state_error(&problem);
         if let Some(locks) = self.sharing().map_err(failed)?.shared_locks() {
-            let leaving = if is_last()? { Leaving::Last } else { Leaving::Others };
-            let left = self.repeated(|| self.backend.block_on(locks.unlock_shared(&self.workspace, held, leaving)));
-            return match left {
-                // Somebody has released it by force.
-                Err(StoreError::NotLocked { .. } | StoreError::LockLost { .. }) => Ok(()),
-                left => left.map_err(failed),
+            let leave = |held: &HeldLock, leaving| {
+                let left = self.repeated(|| self.backend.block_on(locks.unlock_shared(&self.workspace, held, leaving)));
+                match left {
+                    // Somebody has released it by force.
+                    Err(StoreError::NotLocked { .. } | StoreError::LockLost { .. }) => Ok(()),
+                    left => left.map_err(failed),
+                }
+            };
+            if !is_last()? {
+                return leave(held, Leaving::Others);
+            }
+            leave(held, Leaving::Last)?;
+            // A run that has joined between the question and the release relies on the lock.
+            if is_last()? {
+                return Ok(());
+            }
+            return match self.take_part(&held.info) {
+                Ok(held) => leave(&held, Leaving::Others),
+                // Another program was faster, which that run notices at its next renewal.
+                Err(StoreError::Locked { .. }) => Ok(()),
+                Err(problem) => Err(failed(problem)),
             };
         }
         // Other runs hold the same lock; the last of them releases it.

@@ -5,8 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{StateError, StateErrorKind};
+use crate::journal::SentNote;
 use crate::storage::Storage;
 use crate::store::open::{CAN_QUERY_LOCKS, is_at, is_locked, open_private, try_lock};
+use crate::store::paths::{StatePaths, suffixed};
 
 /// The number of attempts to lock a file that others remove at the same time.
 const ATTEMPTS: u32 = 100;
@@ -86,16 +88,22 @@ impl RunFolder {
 
     /// Whether a process has left a journal here.
     pub fn has_journal(&self) -> bool {
-        self.folder.exists()
+        self.journal().exists()
+    }
+
+    fn journal(&self) -> PathBuf {
+        StatePaths::of_file(self.state_path()).journal()
     }
 
     /// Removes the folder of a run that was left, unless it has a journal.
     pub fn remove(self) {
-        // Removes nothing but empty folders: a journal in it stays.
-        let _ = fs::remove_dir(&self.folder);
-        if !self.folder.exists() {
+        // Without the file, no later run takes this one over. A damaged journal that was kept stays in the folder.
+        if !self.has_journal() {
+            SentNote::new(suffixed(&self.journal(), ".sent")).remove();
             let _ = fs::remove_file(&self.lock);
         }
+        // Removes nothing but empty folders.
+        let _ = fs::remove_dir(&self.folder);
         if let Some(runs) = self.folder.parent() {
             let _ = fs::remove_dir(runs);
         }

@@ -33,6 +33,14 @@ pub(super) struct Membership {
     status: Mutex<Status>,
 }
 
+/// The state of a run that no process carries on.
+pub(super) enum Former<'a> {
+    /// The process has ended. The document has the run with its claims.
+    Ended { process: &'a str },
+    /// The run was left, but a journal with results for these records is on this machine. It claims them again.
+    Left { records: BTreeSet<RecordName> },
+}
+
 #[derive(Default)]
 struct Status {
     /// The time of the last claim or renewal; none before the first one.
@@ -91,19 +99,21 @@ impl Membership {
         if document.enabled { Ok(()) } else { Err(no_longer_shared(&self.object.location())) }
     }
 
-    /// Takes over the run of a process that has ended, with its claims; without a process, a run that was left and whose journal is on
-    /// this machine. Returns whether this process was the first.
+    /// Takes over a run that no process carries on. Returns whether this process was the first, and no other run is changing the same
+    /// records.
     ///
     /// # Errors
     /// The state is no longer shared, or the store fails.
-    pub fn take_over(&self, ended: Option<&str>) -> Result<bool, StateError> {
+    pub fn take_over(&self, former: &Former<'_>) -> Result<bool, StateError> {
         let now = self.object.now();
         let is_entered = update(&*self.object, |document| {
             self.check_enabled(document)?;
-            Ok(match ended {
-                Some(process) => document.own(&self.run, process).is_some() && document.take_over(&self.entering()),
-                None => {
-                    !document.runs.contains_key(&self.run) && document.claim(&self.entering(), &BTreeSet::new()).is_ok()
+            Ok(match former {
+                Former::Ended { process } => {
+                    document.own(&self.run, process).is_some() && document.take_over(&self.entering())
+                }
+                Former::Left { records } => {
+                    !document.runs.contains_key(&self.run) && document.claim(&self.entering(), records).is_ok()
                 }
             })
         })?;

@@ -74,6 +74,39 @@ pub(super) fn adopt(base: &mut State, ours: &State, changed: &BTreeSet<RecordNam
     }
 }
 
+/// The records of a write whose answer was lost, or that another run has overtaken: the stored state may have them.
+pub(super) struct UnansweredRecords {
+    /// A state with these records alone.
+    state: State,
+    names: BTreeSet<RecordName>,
+}
+
+impl UnansweredRecords {
+    /// Returns these records of `ours`.
+    pub fn of(ours: &State, names: BTreeSet<RecordName>) -> Self {
+        let mut state = State::default();
+        adopt(&mut state, ours, &names);
+        Self { state, names }
+    }
+
+    /// Makes `base` have those of the records that are stored. Returns their names.
+    pub fn settle(&self, base: &mut State, stored: &State) -> BTreeSet<RecordName> {
+        let addresses = self.state.iter().chain(base.iter()).map(|view| view.address());
+        let instances = addresses
+            .filter(|address| {
+                is_same_instance(self.state.get(address), stored.get(address))
+                    && has_same_provider(&self.state, stored, address)
+            })
+            .map(|address| RecordName::instance(&address));
+        let outputs = self.state.outputs.keys().chain(base.outputs.keys());
+        let outputs = outputs.filter(|name| self.state.outputs.get(*name) == stored.outputs.get(*name));
+        let names: BTreeSet<_> = instances.chain(outputs.map(RecordName::output)).collect();
+        let landed = names.intersection(&self.names).cloned().collect();
+        adopt(base, &self.state, &landed);
+        landed
+    }
+}
+
 /// Gives `to` the output that `from` has.
 fn replace_output(from: &State, to: &mut State, name: &Name) {
     match from.outputs.get(name).cloned() {
@@ -272,6 +305,26 @@ mod tests {
             adopt(&mut base, &ours, &merged.changed);
         }
         assert_eq!(objects(&theirs), pairs(&[("cloud_it.a", "4"), ("cloud_it.b", "1")]));
+    }
+
+    #[test]
+    fn a_record_that_a_run_has_written_without_an_answer_is_no_conflict() {
+        let start = state(&[("cloud_it.a", "1"), ("cloud_it.b", "1"), ("cloud_it.c", "1")], &[("x", "1")]);
+        let own = ["cloud_it.a", "cloud_it.b", "cloud_it.c", "output x"];
+        let first = state(&[("cloud_it.a", "2"), ("cloud_it.b", "2")], &[("x", "2")]);
+        let mut base = state(&[("cloud_it.a", "1"), ("cloud_it.b", "1"), ("cloud_it.c", "1")], &[("x", "1")]);
+        let mut theirs = start;
+        let merged = merge(&base, &first, &mut theirs, owning(&own, &[]));
+        let unanswered = UnansweredRecords::of(&first, merged.changed);
+        // A program that does not know the claims.
+        theirs.remove_instance(&"cloud_it.b".parse().unwrap());
+        let landed = unanswered.settle(&mut base, &theirs);
+        let names: Vec<_> = landed.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["cloud_it.a", "cloud_it.c", "output x"], "c was destroyed");
+        let second = state(&[("cloud_it.a", "3"), ("cloud_it.b", "3"), ("cloud_it.c", "3")], &[("x", "3")]);
+        let merged = merge(&base, &second, &mut theirs, owning(&own, &[]));
+        assert_eq!(merged.conflicts.iter().map(ToString::to_string).collect::<Vec<_>>(), ["cloud_it.b"]);
+        assert_eq!(objects(&theirs), pairs(&[("cloud_it.a", "3"), ("cloud_it.c", "3")]));
     }
 
     #[test]

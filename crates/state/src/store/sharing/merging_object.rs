@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::contention::{Attempt, until_done};
 use super::errors::{missing_state, overwritten};
 use super::membership::Membership;
-use super::merge::{Claimant, MergedRecords, adopt, merge};
+use super::merge::{Claimant, MergedRecords, UnansweredRecords, adopt, merge};
 use super::object::{SharedObject, Versioned};
 use super::record::{RecordDigest, RecordDigests, RecordName};
 use super::segments::RunSegments;
@@ -93,12 +93,28 @@ struct Progress {
     /// The stored state that was read or written last.
     stored: Versioned,
     merged: Merged,
+    /// The writes since the last one that was answered.
+    unanswered: Vec<UnansweredRecords>,
+}
+
+impl Progress {
+    /// Notes which records of unanswered writes are stored. The others may arrive as long as the version stays that they replace.
+    fn settle(&mut self, stored: &State) {
+        for unanswered in &self.unanswered {
+            let landed = unanswered.settle(&mut self.base, stored);
+            if !landed.is_empty() {
+                self.merged.records.extend(landed);
+                self.merged.serial = stored.serial;
+            }
+        }
+    }
 }
 
 impl MergingObject {
     /// Creates the object of a run that starts from this state.
     pub fn new(membership: Arc<Membership>, paths: StatePaths, start: StoredState) -> Self {
-        let progress = Progress { base: start.state, stored: start.stored, merged: Merged::default() };
+        let progress =
+            Progress { base: start.state, stored: start.stored, merged: Merged::default(), unanswered: Vec::new() };
         Self { membership, paths, progress: Mutex::new(progress) }
     }
 
@@ -144,6 +160,7 @@ impl MergingObject {
         };
         let mut theirs = parse(object, &self.paths, &progress.stored)?;
         let checks = theirs.check_results.clone();
+        progress.settle(&theirs);
         let MergedRecords { changed, conflicts } = merge(&progress.base, ours, &mut theirs, claimant);
         // The journal keeps the results, and the next run sorts out which objects exist.
         if !conflicts.is_empty() {
@@ -154,10 +171,17 @@ impl MergingObject {
         }
         theirs.terraform_version.clone_from(&ours.terraform_version);
         let merged = StoredState { state: theirs, stored: progress.stored.clone() };
-        let Attempt::Done(written) = merged.write(object, &self.paths)? else { return Ok(Attempt::Overtaken) };
+        let written = match merged.write(object, &self.paths) {
+            Ok(Attempt::Done(written)) => written,
+            other => {
+                progress.unanswered.push(UnansweredRecords::of(ours, changed));
+                return other.map(|_| Attempt::Overtaken);
+            }
+        };
         adopt(&mut progress.base, ours, &changed);
         progress.merged.records.extend(changed);
         progress.merged.serial = written.state.serial;
+        progress.unanswered.clear();
         progress.stored = written.stored;
         Ok(Attempt::Done(()))
     }

@@ -24,13 +24,21 @@ pub(super) fn is_shared_journal(run: &str) -> bool {
 
 impl RunSegments {
     fn stored(&self, id: &SegmentId) -> SegmentId {
+        // The note about a journal of another run.
+        if is_shared_journal(&id.run) {
+            return id.clone();
+        }
         SegmentId { run: format!("{}-{}", self.membership.run, id.run), number: id.number }
     }
 }
 
 impl SegmentStore for RunSegments {
+    // Also lists the notes about merged journals of other shared runs, which are deleted when they are old.
     fn list(&self) -> Result<Vec<SegmentId>, StateError> {
         let own = |id: SegmentId| {
+            if id.is_merge_note() && is_shared_journal(&id.run) && !id.run.starts_with(&self.membership.run) {
+                return Some(id);
+            }
             let run = id.run.strip_prefix(&self.membership.run)?.strip_prefix('-')?.to_owned();
             Some(SegmentId { run, number: id.number })
         };

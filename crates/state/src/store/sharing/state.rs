@@ -8,18 +8,20 @@ use super::contention::until_done;
 use super::document::SharedRunEntry;
 use super::errors::exclusive_journal;
 use super::folder::RunFolder;
-use super::membership::{Membership, new_identifier};
+use super::membership::{Former, Membership, new_identifier};
 use super::merge::rebase;
 use super::merging_object::{MergingObject, StoredState};
 use super::object::{SharedObject, SharedWait};
-use super::record::{OutdatedRecord, OwnRecords, PlanVersions, RecordDigests};
+use super::record::{OutdatedRecord, OwnRecords, PlanVersions, RecordDigests, RecordName};
 use super::renewal::Renewal;
 use super::run::SharedRun;
 use super::segments::is_shared_journal;
 use super::stored_document::read;
 use crate::error::{StateError, StateErrorKind};
+use crate::journal::Event;
 use crate::model::State;
 use crate::store::lease::RENEWAL;
+use crate::store::left::read_journal;
 use crate::store::local::Opened;
 use crate::store::lock::LockRequest;
 use crate::store::open::is_locked;
@@ -196,8 +198,12 @@ impl SharedState {
             folder => folder?,
         };
         let membership = Membership::new(Arc::clone(&self.object), run.clone(), request);
-        let is_needed = process.is_some() || folder.has_journal();
-        let taken = if is_needed { membership.take_over(process.as_deref()) } else { Ok(false) };
+        let former = match process {
+            Some(process) => Some(Former::Ended { process }),
+            None if folder.has_journal() => Some(Former::Left { records: self.left_records(&folder)? }),
+            None => None,
+        };
+        let taken = former.map_or(Ok(false), |former| membership.take_over(&former));
         if !matches!(taken, Ok(true)) {
             // The file of a run that is not on this machine would mislead later runs.
             folder.remove();
@@ -207,6 +213,24 @@ impl SharedState {
         let _ = folder.set_process(&membership.process);
         let entered = Entered { membership: Arc::new(membership), folder, renewal: None };
         self.resume(entered, wait).map(Some)
+    }
+
+    /// Returns the files of a run on this machine.
+    fn run_paths(&self, folder: &RunFolder) -> StatePaths {
+        StatePaths { read: folder.state_path(), write: folder.state_path(), ..self.options.paths.clone() }
+    }
+
+    /// Returns the records that the journal of a run on this machine has results or calls for.
+    fn left_records(&self, folder: &RunFolder) -> Result<BTreeSet<RecordName>, StateError> {
+        let (_, recovered) = read_journal(&self.run_paths(folder), 0)?;
+        let Some(recovered) = recovered else { return Ok(BTreeSet::new()) };
+        let finished = recovered.events.iter().chain(&recovered.later).filter_map(|event| match event {
+            Event::Finished(finished) => Some(&finished.object_address.0),
+            // Outputs of a run that was left are older than those that are stored.
+            Event::Outputs(..) => None,
+        });
+        let addresses = finished.chain(recovered.in_flight.iter().map(|begin| &begin.address));
+        Ok(addresses.map(RecordName::instance).collect())
     }
 
     /// Goes on with an entered run of an ended process: writes the results in its journal.
@@ -354,14 +378,8 @@ impl SharedState {
 
     /// Returns the object of a run that starts from this state, and how it is opened.
     fn merging(&self, entered: &Entered, start: StoredState) -> (Arc<MergingObject>, RemoteOptions) {
-        let SharedOptions { paths, terraform_version, persist_intervals, replicating, .. } = self.options.clone();
-        let paths = StatePaths {
-            read: entered.folder.state_path(),
-            write: entered.folder.state_path(),
-            backup: paths.backup,
-            encryption: paths.encryption,
-            damaged_journal: paths.damaged_journal,
-        };
+        let SharedOptions { terraform_version, persist_intervals, replicating, .. } = self.options.clone();
+        let paths = self.run_paths(&entered.folder);
         let merging = Arc::new(MergingObject::new(Arc::clone(&entered.membership), paths.clone(), start));
         // The run and its journal belong to this process alone.
         let access = Access::Exclusive;

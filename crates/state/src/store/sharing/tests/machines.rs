@@ -2,6 +2,7 @@
 
 use super::memory::{MachineObject, MemoryStore};
 use super::*;
+use crate::journal::{SegmentId, SegmentStore};
 use crate::store::lease::{LEASE, TOLERANCE};
 use crate::store::sharing::membership::Membership;
 use crate::store::sharing::object::SharedObject;
@@ -143,6 +144,63 @@ fn warnings_about_results_that_are_taken_in_later_are_passed_on() {
     let state = one.shared().read().unwrap();
     let record = state.get(&address("cloud_it.new")).unwrap();
     assert_eq!((record.current.is_some(), record.deposed.len()), (true, 1));
+}
+
+#[test]
+fn results_that_are_taken_in_later_wait_for_the_run_that_changes_the_same_object() {
+    let [one, other] = machines(&[("cloud_it.a", "1")]);
+    let mut killed = one.planned(&["cloud_it.new"]);
+    let mut run = one.begin(&mut killed, &NO_WAIT).unwrap();
+    set(&mut run, &mut killed.state, "cloud_it.new", "2");
+    run.kill();
+    one.store.content().failure = Some(StateErrorKind::Io);
+    drop(run);
+    one.store.content().failure = None;
+    pass_deadline(&one.store);
+    assert!(other.recover().unwrap().is_none());
+    let mut again = other.planned(&["cloud_it.new"]);
+    let mut run = other.begin(&mut again, &NO_WAIT).unwrap();
+    assert!(one.recover().unwrap().is_none());
+    assert!(one.disk.path().join("runs").exists(), "the results stay on the machine");
+    set(&mut run, &mut again.state, "cloud_it.new", "3");
+    run.save(&mut again.state).unwrap();
+    assert!(one.recover().unwrap().is_none());
+    let state = one.shared().read().unwrap();
+    let record = state.get(&address("cloud_it.new")).unwrap();
+    assert_eq!((record.current.is_some(), record.deposed.len()), (true, 1), "neither object is forgotten");
+    assert!(!one.disk.path().join("runs").exists());
+}
+
+#[test]
+fn run_without_a_journal_is_not_taken_over_again_and_again() {
+    let [one] = machines(&[]);
+    let runs = one.disk.path().join("runs");
+    let run = runs.join("0123456789abcdef");
+    std::fs::create_dir_all(&run).unwrap();
+    std::fs::write(runs.join("0123456789abcdef.run"), "gone").unwrap();
+    // The user keeps the damaged journal.
+    std::fs::write(run.join(".terraform.tfstate.journal.0123abcd.damaged"), "damaged").unwrap();
+    let serial = one.shared().read().unwrap().serial;
+    assert!(one.recover().unwrap().is_none());
+    assert_eq!(one.shared().read().unwrap().serial, serial, "nothing is written for it");
+    assert!(!runs.join("0123456789abcdef.run").exists());
+    assert!(run.exists());
+}
+
+#[test]
+fn old_notes_about_journals_of_other_runs_are_deleted() {
+    let [one, other] = machines(&[("cloud_it.a", "1")]);
+    let old = SegmentId::parse("0123456789abcdef-aa/0").unwrap();
+    one.store.create(&old, b"groma journal merged: 7 bytes, 1600000000\n").unwrap();
+    one.kill_creating("cloud_it.new");
+    pass_deadline(&one.store);
+    let RecoveredRun { mut run, opened } = other.recover().unwrap().unwrap();
+    let mut state = opened.state.unwrap();
+    set(&mut run, &mut state, "cloud_it.new", "2");
+    run.save(&mut state).unwrap();
+    let notes: Vec<_> = one.store.list().unwrap().into_iter().filter(SegmentId::is_merge_note).collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert_ne!(notes[0], old);
 }
 
 #[test]
