@@ -130,6 +130,13 @@ impl Moto {
         Some(serde_json::from_slice(&response.body).unwrap())
     }
 
+    /// Returns the note in the metadata of a state about its journals.
+    fn note(&self, key: &str) -> String {
+        let request = AwsRequest::s3(Method::GET, "GetObject", "states", key, Addressing::Path);
+        let response = self.client.send_blocking(request).unwrap();
+        response.header("x-amz-meta-groma-journals").unwrap_or_default().to_owned()
+    }
+
     /// Returns the names of the objects of journals beside a state.
     pub fn segments(&self, key: &str) -> Vec<String> {
         let prefix = format!("{key}.groma-journal/");
@@ -263,6 +270,24 @@ fn journal_of_a_killed_run_is_found_after_the_lock_is_forced_open() {
     next.ok(&["apply", "-auto-approve"]);
     let plan = moto.requests_of(|| drop(next.ok(&["plan"])));
     assert_eq!(plan.len(), 3, "{plan:?}");
+}
+
+#[test]
+fn journal_that_a_killed_run_has_not_deleted_is_deleted_by_the_next_one() {
+    let Some(moto) = Moto::start() else { return };
+    let cloud = tempfile::tempdir().unwrap();
+    let backend = moto.backend("left.tfstate", "use_lockfile = true");
+    let project = Project::new(&chain(&backend, &cloud.path().join("cloud.json"), 2));
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    let note = moto.note("left.tfstate");
+    let run = note.strip_prefix("closed ").expect("the state names the run whose journal is part of it");
+    // As if the run had been killed after its last write. The state says that no journal is open, so nobody lists it.
+    let left = format!("left.tfstate.groma-journal/{run}/00000001");
+    moto.put(&left, &json!("results that the state has"));
+    project.ok(&["apply", "-auto-approve", "-replace=awscc_ssm_parameter.p0"]);
+    assert!(!moto.segments("left.tfstate").contains(&left));
+    assert!(moto.note("left.tfstate").starts_with(&format!("closed {run} ")), "{}", moto.note("left.tfstate"));
 }
 
 #[test]
