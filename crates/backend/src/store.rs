@@ -130,6 +130,11 @@ pub trait SharedLockStore: Send + Sync {
     /// Takes the lock in one attempt, or renews it if this process holds it already.
     fn lock_shared<'a>(&'a self, workspace: &'a str, info: &'a LockInfo) -> StoreFuture<'a, HeldLock>;
 
+    /// Whether each session has a lock of its own, which ends whatever the others do.
+    fn has_lock_of_session(&self) -> bool {
+        false
+    }
+
     /// Ends the part of this process in the lock, which the others keep.
     fn unlock_shared<'a>(&'a self, workspace: &'a str, held: &'a HeldLock, leaving: Leaving) -> StoreFuture<'a, ()>;
 }

@@ -21,6 +21,7 @@ pub use dependencies::{AddressTable, Dependencies, OrderedAddresses, text_order}
 pub use error::{StateError, StateErrorKind};
 pub use journal::{
     Begin, CreateRequest, Durable, Journal, Operation, Outcome, SegmentCreated, SegmentId, SegmentStore,
+    whole_merge_note,
 };
 pub use model::{
     CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry, State,

@@ -156,6 +156,8 @@ impl Keeper {
     /// Replaces the record of the lock by one that was made at `time`.
     async fn replace(&self, leases: &dyn LeaseStore, info: LockInfo, time: SystemTime) -> Result<(), StoreError> {
         let held = self.held();
+        // Before the request, whose future may be dropped.
+        self.kept().unanswered = Some((info.clone(), time));
         let problem = match leases.replace_lock(&self.workspace, &held, &info).await {
             Ok(held) => {
                 let mut kept = self.kept();
@@ -166,8 +168,9 @@ impl Keeper {
         };
         match &problem {
             StoreError::LockLost { .. } => self.lose(&problem),
-            StoreError::Network { .. } | StoreError::Service { .. } => self.kept().unanswered = Some((info, time)),
-            _ => {}
+            StoreError::Network { .. } | StoreError::Service { .. } => {}
+            // The store has refused it.
+            _ => self.kept().unanswered = None,
         }
         Err(problem)
     }
@@ -195,13 +198,13 @@ impl Keeper {
             let _ = self.backend.block_on(answered);
             task.abort();
         }
-        let is_unanswered = {
+        let unanswered = {
             let kept = self.kept();
-            kept.unanswered.is_some() && kept.loss.is_none()
+            kept.unanswered.clone().filter(|_| kept.loss.is_none())
         };
-        if is_unanswered {
-            // If this fails as well, the release says so.
-            let _ = self.backend.block_on(self.renew());
+        if let (Some((info, time)), Some(leases)) = (unanswered, self.backend.store().leases()) {
+            // The store recognizes the record. If this fails as well, the release says so.
+            let _ = self.backend.block_on(self.replace(leases, info, time));
         }
         let kept = self.kept();
         kept.loss.clone().map_or_else(|| Ok(kept.held.clone()), Err)

@@ -176,8 +176,9 @@ impl RemoteShared {
                 return leave(held, Leaving::Others);
             }
             leave(held, Leaving::Last)?;
-            // A run that has joined between the question and the release relies on the lock.
-            if is_last()? {
+            // A run that has joined between the question and the release relies on the lock. If the question fails, that run notices at
+            // its next renewal.
+            if locks.has_lock_of_session() || is_last().unwrap_or(true) {
                 return Ok(());
             }
             return match self.take_part(&held.info) {

@@ -81,10 +81,15 @@ impl MergedJournals {
     }
 }
 
+/// Returns the note that the whole journal of a run is merged, for a store that cannot delete the journal.
+pub fn whole_merge_note(time: SystemTime) -> Vec<u8> {
+    MergeNote { length: u64::MAX, time }.text().into_bytes()
+}
+
 /// The content of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MergeNote {
-    /// The merged bytes of the journal.
+    /// The merged bytes of the journal, or any larger number if that is all of them.
     length: u64,
     time: SystemTime,
 }

@@ -17,6 +17,7 @@ mod sent;
 mod syncing;
 mod writer;
 
+pub use merged::whole_merge_note;
 pub(crate) use merged::{MergedJournals, merged_length};
 pub(crate) use read::Damage;
 pub(crate) use read::Follower;

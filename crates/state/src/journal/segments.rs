@@ -9,7 +9,7 @@ use crate::error::StateError;
 pub(crate) const CLOSED: &[u8] = b"groma journal closed\n";
 
 /// The name of a segment: the run that wrote it, and its number in the journal of that run, from 1 on. Number 0 is no part of the
-/// journal, but the note of a later run that has merged it ([`SegmentId::is_merge_note`]).
+/// journal, but the note that it was merged ([`SegmentId::is_merge_note`]).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId {
     /// The identifier of the run, which is valid in object names.
@@ -32,7 +32,7 @@ impl SegmentId {
         Self { run: run.to_owned(), number: 0 }
     }
 
-    /// Whether this is the note of a later run that has merged the journal of `run` and deleted its segments.
+    /// Whether this is the note that the journal of `run` was merged. Segments of the journal stay where they cannot be deleted.
     pub fn is_merge_note(&self) -> bool {
         self.number == 0
     }
@@ -57,7 +57,7 @@ pub enum SegmentCreated {
 ///
 /// The concatenated segments of a run are the beginning of the journal file of that run, byte for byte: sealed if the
 /// state is encrypted. A segment is created once and never changed. A run that has merged the journal of another one leaves a note
-/// in its place, for the machine of that one.
+/// for the machine of that one, and a run that cannot delete a journal leaves one for later runs.
 pub trait SegmentStore: Send + Sync {
     /// Lists the segments of all runs, in no particular order.
     ///

@@ -290,7 +290,9 @@ impl SharedJournal {
     /// Forgets what the store had of the local journal, which is no longer there.
     pub fn forget(&mut self) {
         self.note.remove();
-        let notes = std::mem::take(&mut self.own_notes);
+        let mut notes = std::mem::take(&mut self.own_notes);
+        // A journal that could not be deleted needs its note still.
+        notes.retain(|note| !self.merged.segments.iter().any(|id| id.run == note.run));
         if let Some(store) = self.store.as_ref().filter(|_| !notes.is_empty()) {
             // A note that stays is deleted when it is old.
             let _ = store.delete(&notes);

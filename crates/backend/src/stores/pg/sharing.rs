@@ -92,6 +92,10 @@ impl SharedLockStore for PostgresStore {
         Box::pin(async move { self.explained(Action::Lock, self.take_shared(workspace, info).await).await })
     }
 
+    fn has_lock_of_session(&self) -> bool {
+        true
+    }
+
     fn unlock_shared<'a>(&'a self, workspace: &'a str, held: &'a HeldLock, _: Leaving) -> StoreFuture<'a, ()> {
         // Every session has a lock of its own.
         self.unlock(workspace, &held.id)

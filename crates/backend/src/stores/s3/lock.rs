@@ -62,7 +62,7 @@ impl Locks {
         };
         if file.is_some() {
             // The first problem is the one to report; the file names this run, so force-unlock can remove it.
-            let _ = release_file(target, &info.id, file.as_deref(), &[]).await;
+            let _ = release_file(target, &info.id, file.as_deref(), &Retired::default()).await;
         }
         Err(problem)
     }
@@ -113,7 +113,7 @@ impl Locks {
         target: Target<'_>,
         id: &str,
         file: Option<&str>,
-        retired: &[String],
+        retired: &Retired,
     ) -> Result<(), StoreError> {
         let mut results = Vec::new();
         // The file goes last, as it was created first: the run that creates it next finds the item free.
@@ -201,18 +201,31 @@ async fn release_item(table: &Table, target: Target<'_>, id: &str) -> Result<(),
     table.release(&target.path(), &target.objects.location(target.key), id).await
 }
 
-async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>, retired: &[String]) -> Result<(), StoreError> {
+/// The segments of journals that are deleted together with a lock file.
+#[derive(Debug, Default)]
+pub(super) struct Retired {
+    pub journals: Vec<String>,
+    /// Those that a killed run may have left.
+    pub possible: Vec<String>,
+}
+
+async fn release_file(target: Target<'_>, id: &str, etag: Option<&str>, retired: &Retired) -> Result<(), StoreError> {
     let file = target.file();
     // The file of this process need not be read: it is the one with this ETag, or it is another one.
     let deleted = match (etag, retired) {
-        (Some(etag), []) => target.objects.delete(&file, Condition::Matches(etag)).await?,
-        (Some(etag), retired) => {
-            let (deleted, staying) = target.objects.delete_with(retired, &file, etag).await?;
+        (Some(etag), Retired { journals, .. }) if journals.is_empty() => {
+            target.objects.delete(&file, Condition::Matches(etag)).await?
+        }
+        (Some(etag), Retired { journals, possible }) => {
+            let (deleted, staying) = target.objects.delete_with(journals, possible, &file, etag).await?;
             note_merged(target.objects, &staying).await;
             deleted
         }
-        (None, retired) => {
-            target.objects.delete_all(retired).await?;
+        (None, Retired { journals, .. }) => {
+            // The lock is released whether they can be deleted or not.
+            if target.objects.delete_all(journals).await.is_err() {
+                note_merged(target.objects, journals).await;
+            }
             Outcome::Refused
         }
     };

@@ -27,7 +27,7 @@ use crate::store::{
 };
 use crate::stores::lock_table::LockTable;
 use errors::Subject;
-use lock::{LockFile, Locks, Target};
+use lock::{LockFile, Locks, Retired, Target};
 use objects::{Condition, Objects, Outcome};
 use settings::{Accounts, ObjectSettings};
 use state_note::StateNotes;
@@ -237,11 +237,11 @@ impl S3Store {
         let key = self.key(workspace);
         // Forgotten before the request: if that fails, a repetition must read the file instead of trusting its ETag.
         let file = self.forget_lock(&key, id);
-        let retired = self.take_retired(&key);
+        let retired = Retired { journals: self.take_retired(&key), possible: self.notes.possible_leftovers(&key) };
         let released =
             self.locks.release(Target { objects: &self.objects, key: &key }, id, file.as_deref(), &retired).await;
         if released.is_err() {
-            self.retire(&key, retired);
+            self.retire(&key, retired.journals);
         }
         released
     }

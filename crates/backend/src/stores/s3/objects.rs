@@ -210,28 +210,29 @@ impl Objects {
         self.delete_each(&self.send_batch(&deletions).await?).await
     }
 
-    /// Deletes `last` if it has this ETag, and other objects with the same request. Returns the outcome for `last`, and which of the
-    /// others stay, because this identity may not delete them for example. The caller repeats failures of the network, because after
-    /// a lost answer `last` is no longer there.
+    /// Deletes `last` if it has this ETag, and other objects with the same request, which hardly ever exist if they are `possible` ones.
+    /// Returns the outcome for `last`, and which of `keys` stay, because this identity may not delete them for example. The caller
+    /// repeats failures of the network, because after a lost answer `last` is no longer there.
     pub async fn delete_with(
         &self,
         keys: &[String],
+        possible: &[String],
         last: &str,
         etag: &str,
     ) -> Result<(Outcome, Vec<String>), StoreError> {
-        let any = keys.iter().map(|key| Deletion { key, etag: None });
+        let any = keys.iter().chain(possible).map(|key| Deletion { key, etag: None });
         let deletions: Vec<_> = any.chain([Deletion { key: last, etag: Some(etag) }]).collect();
-        let (failed, others): (Vec<_>, Vec<_>) =
-            self.send_batch(&deletions).await?.into_iter().partition(|key| key == last);
+        let failed = self.send_batch(&deletions).await?;
         let mut staying = Vec::new();
-        for key in others {
-            if self.delete(&key, Condition::None).await.is_err() {
-                staying.push(key);
+        // One by one, where the service has no such request: then only those that exist.
+        for key in keys.iter().filter(|key| failed.contains(key)) {
+            if self.delete(key, Condition::None).await.is_err() {
+                staying.push(key.clone());
             }
         }
-        let outcome = match failed.is_empty() {
-            true => Outcome::Done(String::new()),
-            false => self.delete(last, Condition::Matches(etag)).await?,
+        let outcome = match failed.iter().any(|key| key == last) {
+            false => Outcome::Done(String::new()),
+            true => self.delete(last, Condition::Matches(etag)).await?,
         };
         Ok((outcome, staying))
     }

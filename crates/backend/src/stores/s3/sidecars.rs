@@ -53,9 +53,7 @@ impl ObjectStore for S3Store {
 
     async fn delete_objects(&self, names: &[String]) -> Result<(), StoreError> {
         let key = names.first().map(|name| state_key(name)).unwrap_or_default();
-        let mut all = self.notes.leftovers(key, &format!("{key}{FOLDER}"));
-        all.extend(names.iter().cloned());
-        let (first, later) = split_first(all);
+        let (first, later) = split_first([self.notes.leftovers(key), names.to_vec()].concat());
         let last = if later.is_empty() {
             first
         } else {

@@ -2,12 +2,15 @@
 //!
 //! An exclusive run ends with a write which notes that no journal is left and that the state is not shared. The next run changes the
 //! note before it writes its first segment; otherwise, if it were killed, the note would deny its journal. `state sharing enable`
-//! writes the state without the note before it creates the sharing document. Terraform and OpenTofu remove the note with each write,
+//! writes the state without this word before it creates the sharing document. Terraform and OpenTofu remove the note with each write,
 //! and then the objects next to the state are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::once;
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use groma_state::whole_merge_note;
 
 use super::S3Store;
 use super::objects::{Condition, Objects, Outcome};
@@ -158,13 +161,16 @@ impl StateNotes {
         })
     }
 
-    /// Returns the first segments of merged journals that the last listing has found, or that may be there according to the note. They
-    /// must not outlive the rest of their journals, or the note: a later run would take them for whole journals.
-    pub fn leftovers(&self, key: &str, folder: &str) -> BTreeSet<String> {
-        self.with(key, |note| {
-            let noted = note.merged.iter().map(|run| format!("{folder}{run}{FIRST}"));
-            noted.chain(note.leftovers.iter().cloned()).collect()
-        })
+    /// Returns the first segments of merged journals that the last listing has found. They must not outlive the rest of their
+    /// journals: a later run without the note would take them for whole ones.
+    pub fn leftovers(&self, key: &str) -> Vec<String> {
+        self.with(key, |note| note.leftovers.clone())
+    }
+
+    /// Returns the first segments of journals that the state has according to its note. They exist only if a run was killed after its
+    /// last write, and must not outlive the note.
+    pub fn possible_leftovers(&self, key: &str) -> Vec<String> {
+        self.with(key, |note| note.merged.iter().map(|run| format!("{key}{FOLDER}{run}{FIRST}")).collect())
     }
 
     /// Whether the last listing has found first segments of merged journals.
@@ -237,8 +243,9 @@ impl S3Store {
 /// them, and would be merged again when the note of the state names them no longer.
 pub(super) async fn note_merged(objects: &Objects, segments: &[String]) {
     for journal in segments.iter().filter_map(|name| name.strip_suffix(FIRST)) {
-        // Nothing depends on it until twenty other runs have ended, which will try again.
-        let _ = objects.put(&format!("{journal}{MERGE_NOTE}"), b"groma journal merged\n", &[], Condition::Absent).await;
+        let note = whole_merge_note(SystemTime::now());
+        // A failure matters only if the note of the state is lost as well, and the state has changed by then.
+        let _ = objects.put(&format!("{journal}{MERGE_NOTE}"), &note, &[], Condition::Absent).await;
     }
 }
 
@@ -252,7 +259,7 @@ pub(super) fn is_merge_note(name: &str) -> bool {
 /// A service deletes the objects of one request in any order. So the first segments are deleted in a request before that of
 /// the others: a journal without its first segment is known to be part of the state, but without a later one it would look like
 /// a shorter journal.
-pub(super) fn split_first(names: BTreeSet<String>) -> (Vec<String>, Vec<String>) {
+pub(super) fn split_first(names: Vec<String>) -> (Vec<String>, Vec<String>) {
     names.into_iter().partition(|name| name.ends_with(FIRST))
 }
 
@@ -282,11 +289,11 @@ mod tests {
         notes.read("a", Some(&object("1", Some("open old gone"))));
         let names = ["a.j/old/00000001", "a.j/old/00000002", "a.j/new/00000001"].map(str::to_owned).to_vec();
         assert_eq!(notes.unmerged("a", "a.j/", names), ["a.j/old/00000002", "a.j/new/00000001"]);
-        let leftovers = BTreeSet::from(["a.j/old/00000001".to_owned()]);
-        assert_eq!(notes.leftovers("a", "a.j/"), leftovers, "it is deleted with the rest of its journal");
+        let leftovers = ["a.j/old/00000001".to_owned()];
+        assert_eq!(notes.leftovers("a"), leftovers, "it is deleted with the rest of its journal");
         assert_eq!(at_end("a").as_deref(), Some("open old"), "the journal of another run was there");
         notes.written("a", "2", Some("open old"));
-        assert_eq!(notes.leftovers("a", "a.j/"), leftovers);
+        assert_eq!(notes.possible_leftovers("a"), ["a.groma-journal/old/00000001"]);
         assert_eq!(notes.unmerged("a", "a.j/", Vec::new()), Vec::<String>::new());
         assert_eq!(at_end("a"), None, "a listing of the journals says nothing about a sharing document");
         notes.listed("a", true);
@@ -322,8 +329,8 @@ mod tests {
         assert_eq!(notes.of_write("a", JournalsAfter::Closed).as_deref(), Some("closed killed own"));
         notes.written("a", "3", Some("closed killed own"));
         // The run that was killed before its deletion left a journal, which nobody lists while the note says "closed".
-        let first = |run: &str| format!("a.j/{run}/00000001");
-        assert_eq!(notes.leftovers("a", "a.j/"), BTreeSet::from([first("killed"), first("own")]));
+        let first = |run: &str| format!("a.groma-journal/{run}/00000001");
+        assert_eq!(notes.possible_leftovers("a"), [first("killed"), first("own")]);
         let many: Vec<String> = (0..LONGEST).map(|number| format!("run{number}")).collect();
         notes.read("a", Some(&object("4", Some(&text(CLOSED, &many)))));
         notes.with("a", |note| note.own.insert("last".to_owned()));

@@ -78,31 +78,43 @@ pub(super) fn adopt(base: &mut State, ours: &State, changed: &BTreeSet<RecordNam
 pub(super) struct UnansweredRecords {
     /// A state with these records alone.
     state: State,
-    names: BTreeSet<RecordName>,
+    instances: Vec<ResourceInstance>,
+    outputs: Vec<Name>,
 }
 
 impl UnansweredRecords {
-    /// Returns these records of `ours`.
-    pub fn of(ours: &State, names: BTreeSet<RecordName>) -> Self {
+    /// Returns the records that `ours` has in place of those of `base`.
+    pub fn of(base: &State, ours: &State, names: &BTreeSet<RecordName>) -> Self {
+        let addresses: BTreeSet<ResourceInstance> = base.iter().chain(ours.iter()).map(|view| view.address()).collect();
+        let is_named = |address: &ResourceInstance| names.contains(&RecordName::instance(address));
+        let instances: Vec<_> = addresses.into_iter().filter(is_named).collect();
+        let outputs: BTreeSet<_> = base.outputs.keys().chain(ours.outputs.keys()).cloned().collect();
+        let outputs: Vec<_> = outputs.into_iter().filter(|name| names.contains(&RecordName::output(name))).collect();
         let mut state = State::default();
-        adopt(&mut state, ours, &names);
-        Self { state, names }
+        for address in &instances {
+            replace_instance(ours, &mut state, address);
+        }
+        for name in &outputs {
+            replace_output(ours, &mut state, name);
+        }
+        Self { state, instances, outputs }
     }
 
     /// Makes `base` have those of the records that are stored. Returns their names.
     pub fn settle(&self, base: &mut State, stored: &State) -> BTreeSet<RecordName> {
-        let addresses = self.state.iter().chain(base.iter()).map(|view| view.address());
-        let instances = addresses
-            .filter(|address| {
-                is_same_instance(self.state.get(address), stored.get(address))
-                    && has_same_provider(&self.state, stored, address)
-            })
-            .map(|address| RecordName::instance(&address));
-        let outputs = self.state.outputs.keys().chain(base.outputs.keys());
-        let outputs = outputs.filter(|name| self.state.outputs.get(*name) == stored.outputs.get(*name));
-        let names: BTreeSet<_> = instances.chain(outputs.map(RecordName::output)).collect();
-        let landed = names.intersection(&self.names).cloned().collect();
-        adopt(base, &self.state, &landed);
+        let mut landed = BTreeSet::new();
+        for address in &self.instances {
+            let is_stored = is_same_instance(self.state.get(address), stored.get(address))
+                && has_same_provider(&self.state, stored, address);
+            if is_stored {
+                replace_instance(&self.state, base, address);
+                landed.insert(RecordName::instance(address));
+            }
+        }
+        for name in self.outputs.iter().filter(|name| self.state.outputs.get(*name) == stored.outputs.get(*name)) {
+            replace_output(&self.state, base, name);
+            landed.insert(RecordName::output(name));
+        }
         landed
     }
 }
@@ -315,7 +327,7 @@ mod tests {
         let mut base = state(&[("cloud_it.a", "1"), ("cloud_it.b", "1"), ("cloud_it.c", "1")], &[("x", "1")]);
         let mut theirs = start;
         let merged = merge(&base, &first, &mut theirs, owning(&own, &[]));
-        let unanswered = UnansweredRecords::of(&first, merged.changed);
+        let unanswered = UnansweredRecords::of(&base, &first, &merged.changed);
         // A program that does not know the claims.
         theirs.remove_instance(&"cloud_it.b".parse().unwrap());
         let landed = unanswered.settle(&mut base, &theirs);

@@ -93,14 +93,16 @@ struct Progress {
     /// The stored state that was read or written last.
     stored: Versioned,
     merged: Merged,
-    /// The writes since the last one that was answered.
-    unanswered: Vec<UnansweredRecords>,
+    /// The number of states that were to be written.
+    writes: u64,
+    /// The records of those since the last write that was answered, by their number.
+    unanswered: BTreeMap<u64, UnansweredRecords>,
 }
 
 impl Progress {
     /// Notes which records of unanswered writes are stored. The others may arrive as long as the version stays that they replace.
     fn settle(&mut self, stored: &State) {
-        for unanswered in &self.unanswered {
+        for unanswered in self.unanswered.values() {
             let landed = unanswered.settle(&mut self.base, stored);
             if !landed.is_empty() {
                 self.merged.records.extend(landed);
@@ -113,8 +115,13 @@ impl Progress {
 impl MergingObject {
     /// Creates the object of a run that starts from this state.
     pub fn new(membership: Arc<Membership>, paths: StatePaths, start: StoredState) -> Self {
-        let progress =
-            Progress { base: start.state, stored: start.stored, merged: Merged::default(), unanswered: Vec::new() };
+        let progress = Progress {
+            base: start.state,
+            stored: start.stored,
+            merged: Merged::default(),
+            writes: 0,
+            unanswered: BTreeMap::new(),
+        };
         Self { membership, paths, progress: Mutex::new(progress) }
     }
 
@@ -174,7 +181,8 @@ impl MergingObject {
         let written = match merged.write(object, &self.paths) {
             Ok(Attempt::Done(written)) => written,
             other => {
-                progress.unanswered.push(UnansweredRecords::of(ours, changed));
+                let unanswered = UnansweredRecords::of(&progress.base, ours, &changed);
+                progress.unanswered.insert(progress.writes, unanswered);
                 return other.map(|_| Attempt::Overtaken);
             }
         };
@@ -196,6 +204,7 @@ impl StateObject for MergingObject {
     fn write(&self, ours: &State, _bytes: &Bytes, _journals: JournalsAfter) -> Result<(), StateError> {
         let object = &*self.membership.object;
         let mut progress = self.progress();
+        progress.writes += 1;
         // A run that has waited for its turn reads the state again first, because another run has probably written it.
         let turn = object.write_turn();
         let mut is_overtaken = turn.is_some();

@@ -1,5 +1,6 @@
 //! The journal of one shared run in the store, next to those of others.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -33,16 +34,20 @@ impl RunSegments {
 }
 
 impl SegmentStore for RunSegments {
-    // Also lists the notes about merged journals of other shared runs, which are deleted when they are old.
+    // Also lists the notes about journals of other shared runs, which are deleted when they are old and the journals are gone.
     fn list(&self) -> Result<Vec<SegmentId>, StateError> {
+        let all = self.inner.list()?;
+        let with_segments: BTreeSet<String> =
+            all.iter().filter(|id| !id.is_merge_note()).map(|id| id.run.clone()).collect();
         let own = |id: SegmentId| {
-            if id.is_merge_note() && is_shared_journal(&id.run) && !id.run.starts_with(&self.membership.run) {
-                return Some(id);
+            let is_shared_note = id.is_merge_note() && is_shared_journal(&id.run);
+            if is_shared_note && !id.run.starts_with(&self.membership.run) {
+                return Some(id).filter(|id| !with_segments.contains(&id.run));
             }
             let run = id.run.strip_prefix(&self.membership.run)?.strip_prefix('-')?.to_owned();
             Some(SegmentId { run, number: id.number })
         };
-        Ok(self.inner.list()?.into_iter().filter_map(own).collect())
+        Ok(all.into_iter().filter_map(own).collect())
     }
 
     fn read(&self, id: &SegmentId) -> Result<Option<Vec<u8>>, StateError> {

@@ -27,8 +27,8 @@ struct Content {
     vanishes: bool,
     /// Whether segments are created, but the answers are lost.
     loses_answers: bool,
-    /// Whether this identity may not delete segments.
-    refuses_deletion: bool,
+    /// The number of deletions that fail.
+    refused_deletions: usize,
 }
 
 impl Shared {
@@ -103,7 +103,8 @@ impl SegmentStore for Shared {
 
     fn delete(&self, ids: &[SegmentId]) -> Result<(), StateError> {
         let mut content = self.0.lock().unwrap();
-        if content.refuses_deletion {
+        if content.refused_deletions > 0 {
+            content.refused_deletions -= 1;
             return Err(StateError::of_store(StateErrorKind::Denied, "the store refuses the deletion", ""));
         }
         ids.iter().for_each(|id| drop(content.segments.remove(id)));
@@ -352,7 +353,7 @@ fn run_goes_on_after_all_answers_to_a_segment_were_lost() {
 #[test]
 fn journals_that_cannot_be_deleted_are_merged_once() {
     let store = Arc::<Shared>::default();
-    store.0.lock().unwrap().refuses_deletion = true;
+    store.0.lock().unwrap().refused_deletions = usize::MAX;
     let change = |text: &str, outcome: Option<&str>| {
         let machine = new_machine();
         let (mut run, opened) = open_on(machine.path(), &store);
@@ -380,6 +381,34 @@ fn journals_that_cannot_be_deleted_are_merged_once() {
 }
 
 #[test]
+fn machine_that_comes_back_keeps_the_note_of_a_journal_that_it_cannot_delete() {
+    let (store, first, second) = (Arc::<Shared>::default(), new_machine(), new_machine());
+    let (mut run, _) = open_on(first.path(), &store);
+    let journal = run.begin_run(&mut State::default()).unwrap();
+    finish(&journal, "a.gone", "gone");
+    wait_durable(&journal).unwrap();
+    finish(&journal, "a.late", "late");
+    let back = copy_of(first.path());
+    std::mem::forget(run);
+    store.0.lock().unwrap().refused_deletions = usize::MAX;
+    let (mut run, opened) = open_on(second.path(), &store);
+    let mut state = opened.state.unwrap();
+    let journal = run.begin_run(&mut state).unwrap();
+    let gone = state.remove(&address("a.gone"), None);
+    journal.finished(&address("a.gone"), None, &provider(), gone.as_deref(), Outcome::Gone).unwrap();
+    run.save(&mut state).unwrap();
+    drop(run);
+    // Both attempts to delete the journal fail, and then the store works again.
+    store.0.lock().unwrap().refused_deletions = 2;
+    let (run, opened) = open_on(back.path(), &store);
+    assert_eq!(objects(&opened.state.unwrap()), ["a.late late"]);
+    drop(run);
+    assert_eq!(store.0.lock().unwrap().refused_deletions, 0);
+    let (_, opened) = open_on(new_machine().path(), &store);
+    assert_eq!(objects(&opened.state.unwrap()), ["a.late late"], "the first journal is not merged again");
+}
+
+#[test]
 fn journal_of_an_earlier_run_that_stays_for_a_while_is_deleted_at_the_end() {
     let (store, lost, next) = (Arc::<Shared>::default(), new_machine(), new_machine());
     let (mut run, _) = open_on(lost.path(), &store);
@@ -390,10 +419,10 @@ fn journal_of_an_earlier_run_that_stays_for_a_while_is_deleted_at_the_end() {
     let (mut run, opened) = try_open_with(next.path(), &store, Replicating::Caller).unwrap();
     let mut state = opened.state.unwrap_or_default();
     let journal = run.begin_run(&mut state).unwrap();
-    store.0.lock().unwrap().refuses_deletion = true;
+    store.0.lock().unwrap().refused_deletions = usize::MAX;
     finish(&journal, "a.flying", "flying");
     run.replicate();
-    store.0.lock().unwrap().refuses_deletion = false;
+    store.0.lock().unwrap().refused_deletions = 0;
     state.insert(&address("a.flying"), None, &provider(), object("flying"));
     run.save(&mut state).unwrap();
     assert_eq!(store.segments(), ["2"], "what closed the journal stays until the next run");
