@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
 
 use super::record::{RecordName, is_same_instance};
-use crate::model::{CheckResult, State};
+use crate::model::{CheckResult, InstanceRecord, State};
 
 /// The run that may change a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,15 @@ pub(super) fn merge(
         }
         let name = RecordName::instance(&address);
         let found = theirs.get(&address);
-        match (is_same_instance(before, found), claimant(&name)) {
+        let is_unchanged = is_same_instance(before, found);
+        match (is_unchanged, claimant(&name)) {
+            // A run without the claim may have been writing what it had refreshed while this one claimed the record. Values that were
+            // read before the change of this run say nothing about its result.
+            (false, Claimant::Own) if is_same_object(before, found) => {
+                if replace_instance(ours, theirs, &address) {
+                    merged.changed.insert(name);
+                }
+            }
             (true, Claimant::Own | Claimant::Nobody) => {
                 if replace_instance(ours, theirs, &address) {
                     merged.changed.insert(name);
@@ -129,6 +137,13 @@ fn replace_output(from: &State, to: &mut State, name: &Name) {
 
 fn has_same_provider(one: &State, other: &State, address: &ResourceInstance) -> bool {
     one.provider(address, None) == other.provider(address, None)
+}
+
+/// Whether two records of an instance mean the same objects, whatever their attributes are.
+fn is_same_object(one: Option<&InstanceRecord>, other: Option<&InstanceRecord>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return false };
+    let id = |record: &InstanceRecord| record.current.as_ref().and_then(|object| object.id_json());
+    id(one).is_some() && id(one) == id(other) && one.deposed.keys().eq(other.deposed.keys())
 }
 
 /// Gives `theirs` the instance that `ours` has. Returns whether it was another one.
@@ -304,6 +319,31 @@ mod tests {
         let merged = merge(&base, &ours, &mut theirs, owning(&["cloud_it.a", "cloud_it.b"], &[]));
         assert_eq!(merged.conflicts.iter().map(ToString::to_string).collect::<Vec<_>>(), ["cloud_it.a"]);
         assert_eq!(objects(&theirs), pairs(&[("cloud_it.a", "3"), ("cloud_it.b", "2")]));
+    }
+
+    #[test]
+    fn a_refresh_that_another_run_was_writing_yields_to_the_claim() {
+        let object = |state: &mut State, name: &str, attributes: &str| {
+            let provider = ProviderConfig::default_in_root(ProviderAddress::default_for("cloud"));
+            let object = ObjectRecord::new(0, AttributesJson::new(attributes.to_owned()));
+            state.insert(&name.parse().unwrap(), None, &provider, Arc::new(object));
+        };
+        let with = |changed: &str, gone: Option<&str>| {
+            let mut state = State::default();
+            object(&mut state, "cloud_it.changed", changed);
+            gone.iter().for_each(|gone| object(&mut state, "cloud_it.gone", gone));
+            state
+        };
+        let base = with(r#"{"id":"1","size":1}"#, Some(r#"{"id":"2","size":1}"#));
+        let ours = with(r#"{"id":"1","size":9}"#, None);
+        let mut theirs = with(r#"{"id":"1","size":2}"#, Some(r#"{"id":"2","size":2}"#));
+        let merged = merge(&base, &ours, &mut theirs, owning(&["cloud_it.changed", "cloud_it.gone"], &[]));
+        assert_eq!((merged.changed.len(), merged.conflicts.len()), (2, 0));
+        assert!(is_same_instance(
+            theirs.get(&"cloud_it.changed".parse().unwrap()),
+            ours.get(&"cloud_it.changed".parse().unwrap())
+        ));
+        assert_eq!(theirs.len(), 1);
     }
 
     #[test]
