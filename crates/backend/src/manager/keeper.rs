@@ -43,7 +43,7 @@ pub(super) struct Keeper {
 struct Kept {
     held: HeldLock,
     renewed: SystemTime,
-    /// The last renewal, with its time, if its answer was lost: the store may have its record instead of `held`.
+    /// The last renewal, with its time, until it is answered: the store may have its record instead of `held`.
     unanswered: Option<(LockInfo, SystemTime)>,
     loss: Option<StoreError>,
     on_loss: Option<LossNotice>,
@@ -192,9 +192,8 @@ impl Keeper {
         // The guard ends before the wait.
         let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(task) = task {
-            // A renewal under way is awaited: in some stores, the lock has another identifier after it.
+            // In some stores, a renewal gives the lock another identifier, so the answer to one under way is awaited.
             let answered = async { tokio::time::timeout(ANSWER, self.renewing.lock()).await.map(drop) };
-            // Whether it was answered, or the store is out of reach: it ends now.
             let _ = self.backend.block_on(answered);
             task.abort();
         }
@@ -203,7 +202,7 @@ impl Keeper {
             kept.unanswered.clone().filter(|_| kept.loss.is_none())
         };
         if let (Some((info, time)), Some(leases)) = (unanswered, self.backend.store().leases()) {
-            // The store recognizes the record. If this fails as well, the release says so.
+            // The store recognizes the record of a repeated renewal. Any failure is reported by the release.
             let _ = self.backend.block_on(self.replace(leases, info, time));
         }
         let kept = self.kept();

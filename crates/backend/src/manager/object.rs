@@ -36,6 +36,11 @@ impl Stored {
     fn expecting(expected: Expected) -> Self {
         Self { expected, unanswered: Vec::new() }
     }
+
+    /// Whether a stored state is one that this run has written without an answer.
+    fn is_own(&self, bytes: &[u8]) -> bool {
+        !self.unanswered.is_empty() && self.unanswered.contains(&digest(bytes))
+    }
 }
 
 impl StoredObject {
@@ -56,14 +61,10 @@ impl StoredObject {
         Self { listing: Mutex::new(listing), ..self }
     }
 
-    /// Writes with the expected version. After a failure of the network, nobody knows whether the write was done, so the
-    /// store is read before the write is repeated.
-    fn write_checked(
-        &self,
-        bytes: &Bytes,
-        expected: &Expected,
-        journals: JournalsAfter,
-    ) -> Result<Version, StoreError> {
+    /// Writes over the expected version, or over one that this run has written without an answer. After a failure of the network, nobody
+    /// knows whether the write was done, so the store is read before the write is repeated.
+    fn write_checked(&self, bytes: &Bytes, stored: &Stored, journals: JournalsAfter) -> Result<Version, StoreError> {
+        let mut expected = stored.expected.clone();
         let mut pauses = request_pauses();
         let store = self.backend.store();
         loop {
@@ -72,6 +73,16 @@ impl StoredObject {
             let write = Write { bytes, expected: expected.clone(), lock: lock.as_ref(), journals };
             let problem = match self.backend.block_on(store.write(&self.workspace, write)) {
                 Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => problem,
+                Err(problem @ StoreError::Conflict { .. }) => {
+                    match repeated(self.backend.clock(), || self.backend.read(&self.workspace)) {
+                        Ok(Some(found)) if found.bytes == *bytes => return Ok(found.version),
+                        Ok(Some(found)) if stored.is_own(&found.bytes) => {
+                            expected = Expected::Version(found.version);
+                            continue;
+                        }
+                        _ => return Err(problem),
+                    }
+                }
                 result => return result,
             };
             let Some(pause) = pauses.next() else { return Err(problem) };
@@ -101,17 +112,7 @@ impl StateObject for StoredObject {
 
     fn write(&self, _: &State, bytes: &Bytes, journals: JournalsAfter) -> Result<(), StateError> {
         let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut written = self.write_checked(bytes, &stored.expected, journals);
-        if let Err(StoreError::Conflict { .. }) = written
-            && let Ok(Some(found)) = repeated(self.backend.clock(), || self.backend.read(&self.workspace))
-        {
-            if found.bytes == *bytes {
-                written = Ok(found.version);
-            } else if stored.unanswered.contains(&digest(&found.bytes)) {
-                written = self.write_checked(bytes, &Expected::Version(found.version), journals);
-            }
-        }
-        match written {
+        match self.write_checked(bytes, &stored, journals) {
             Ok(version) => {
                 *stored = Stored::expecting(Expected::Version(version));
                 Ok(())

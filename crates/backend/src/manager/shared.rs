@@ -14,7 +14,7 @@ use super::retry::repeated;
 use super::segments::Segments;
 use crate::error::StoreError;
 use crate::lock_info::{LockInfo, new_lock_id};
-use crate::store::{Expected, HeldLock, Leaving, SharingStore, Snapshot, Version, Write};
+use crate::store::{Expected, HeldLock, Leaving, SharedLockStore, SharingStore, Snapshot, Version, Write};
 
 /// The text in the lock info by which shared runs recognize the lock that they hold together.
 const MARK: &str = "Held by all runs of Groma that share this state";
@@ -159,34 +159,41 @@ impl RemoteShared {
         clock.sleep(Duration::from_millis(20 + clock.random() % 256));
     }
 
+    /// Leaves a lock that several sessions hold at once.
+    fn leave_lock(
+        &self,
+        locks: &dyn SharedLockStore,
+        held: &HeldLock,
+        is_last: &dyn Fn() -> Result<bool, StateError>,
+    ) -> Result<(), StateError> {
+        let leave = |held: &HeldLock, leaving| {
+            let left = self.repeated(|| self.backend.block_on(locks.unlock_shared(&self.workspace, held, leaving)));
+            match left {
+                // Somebody has released it by force.
+                Err(StoreError::NotLocked { .. } | StoreError::LockLost { .. }) => Ok(()),
+                left => left.map_err(|problem| state_error(&problem)),
+            }
+        };
+        if !is_last()? {
+            return leave(held, Leaving::Others);
+        }
+        leave(held, Leaving::Last)?;
+        // A run may have joined between the question and the release. If the second question fails, that run notices at its next renewal.
+        if locks.has_lock_of_session() || is_last().unwrap_or(true) {
+            return Ok(());
+        }
+        match self.take_part(&held.info) {
+            Ok(held) => leave(&held, Leaving::Others),
+            // Another program was faster, which that run notices at its next renewal.
+            Err(StoreError::Locked { .. }) => Ok(()),
+            Err(problem) => Err(state_error(&problem)),
+        }
+    }
+
     /// Releases the lock, if it is still the one with this identifier: another run that has joined has replaced it.
     fn release(&self, held: &HeldLock, is_last: &dyn Fn() -> Result<bool, StateError>) -> Result<(), StateError> {
-        let unlock = |id: &str| self.repeated(|| self.backend.force_unlock(&self.workspace, id));
-        let failed = |problem: StoreError| state_error(&problem);
-        if let Some(locks) = self.sharing().map_err(failed)?.shared_locks() {
-            let leave = |held: &HeldLock, leaving| {
-                let left = self.repeated(|| self.backend.block_on(locks.unlock_shared(&self.workspace, held, leaving)));
-                match left {
-                    // Somebody has released it by force.
-                    Err(StoreError::NotLocked { .. } | StoreError::LockLost { .. }) => Ok(()),
-                    left => left.map_err(failed),
-                }
-            };
-            if !is_last()? {
-                return leave(held, Leaving::Others);
-            }
-            leave(held, Leaving::Last)?;
-            // A run that has joined between the question and the release relies on the lock. If the question fails, that run notices at
-            // its next renewal.
-            if locks.has_lock_of_session() || is_last().unwrap_or(true) {
-                return Ok(());
-            }
-            return match self.take_part(&held.info) {
-                Ok(held) => leave(&held, Leaving::Others),
-                // Another program was faster, which that run notices at its next renewal.
-                Err(StoreError::Locked { .. }) => Ok(()),
-                Err(problem) => Err(failed(problem)),
-            };
+        if let Some(locks) = self.sharing().map_err(|problem| state_error(&problem))?.shared_locks() {
+            return self.leave_lock(locks, held, is_last);
         }
         // Other runs hold the same lock; the last of them releases it.
         if !is_last()? {
@@ -194,7 +201,7 @@ impl RemoteShared {
         }
         let mut id = held.id.clone();
         for _ in 0..ATTEMPTS {
-            match unlock(&id) {
+            match self.repeated(|| self.backend.force_unlock(&self.workspace, &id)) {
                 // A run that has left since has renewed the lock.
                 Err(StoreError::LockIdMismatch { holder: Some(holder), .. }) if holder.info == MARK => {
                     if !is_last()? {
@@ -205,7 +212,7 @@ impl RemoteShared {
                 Err(StoreError::LockIdMismatch { .. } | StoreError::NotLocked { .. } | StoreError::LockLost { .. }) => {
                     return Ok(());
                 }
-                released => return released.map_err(failed),
+                released => return released.map_err(|problem| state_error(&problem)),
             }
         }
         // Runs that renew it all the time also release it; otherwise its deadline ends it.

@@ -17,7 +17,7 @@ const EXAMINED: usize = 20;
 ///
 /// A machine that has stopped may come back with its journal on its disk, and must not repeat what was merged, because others have
 /// changed the same objects since. It cannot know itself what was merged: the answer to its last segment may have been lost. A note
-/// in place of the journal therefore records the merged length.
+/// therefore takes the place of the journal, with the merged length.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MergedJournals {
     /// The segments of these journals in the store.
@@ -41,8 +41,7 @@ impl MergedJournals {
         self.segments.is_empty()
     }
 
-    /// Notes that the journals are merged. For journals that cannot be deleted, because the identity of this run may not: no later
-    /// run reads them again.
+    /// Notes that the journals are merged, so that no later run reads them again. For journals that this identity cannot delete.
     ///
     /// # Errors
     /// The store fails.
@@ -53,7 +52,7 @@ impl MergedJournals {
             let known = self.of_other_machines.iter().find(|(other, _)| other == run);
             // The machine of this run merges nothing of its own journals again.
             let length = known.map_or(u64::MAX, |(_, length)| *length);
-            store.create(&SegmentId::merge_note(run), MergeNote { length, time }.text().as_bytes())?;
+            MergeNote { length, time }.create(store, run)?;
         }
         Ok(())
     }
@@ -65,8 +64,7 @@ impl MergedJournals {
     pub fn delete(&self, store: &dyn SegmentStore) -> Result<(), StateError> {
         let now = store.now();
         for (run, length) in &self.of_other_machines {
-            // An existing note has the same length, because a closed journal does not grow.
-            store.create(&SegmentId::merge_note(run), MergeNote { length: *length, time: now }.text().as_bytes())?;
+            MergeNote { length: *length, time: now }.create(store, run)?;
         }
         let mut ids = self.segments.clone();
         if !self.of_other_machines.is_empty() {
@@ -95,6 +93,11 @@ struct MergeNote {
 }
 
 impl MergeNote {
+    fn create(self, store: &dyn SegmentStore, run: &str) -> Result<(), StateError> {
+        // An existing note has the same length, because a closed journal does not grow.
+        store.create(&SegmentId::merge_note(run), self.text().as_bytes()).map(drop)
+    }
+
     fn text(self) -> String {
         let seconds = self.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         format!("groma journal merged: {} bytes, {seconds}\n", self.length)

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The file `<journal>.sent`.
 ///
@@ -32,9 +32,11 @@ impl Copied {
 const ADOPTED: &str = "adopted";
 
 impl SentNote {
-    /// Returns the note in the file at `path`: the path of the journal with `.sent` appended.
-    pub fn new(path: PathBuf) -> Self {
-        Self(path)
+    /// Returns the note next to the journal at this path.
+    pub fn of(journal: &Path) -> Self {
+        let mut path = journal.as_os_str().to_owned();
+        path.push(".sent");
+        Self(path.into())
     }
 
     /// Returns the path of the journal.
@@ -79,7 +81,7 @@ mod tests {
     #[test]
     fn copies_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
-        let note = SentNote::new(folder.path().join("journal.sent"));
+        let note = SentNote::of(&folder.path().join("journal"));
         assert_eq!(note.journal(), folder.path().join("journal"));
         assert_eq!(note.read(), []);
         note.adopted("a", 12);

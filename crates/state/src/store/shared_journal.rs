@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::left::read_bytes;
 use super::open::{is_locked, read_if_there, write_whole};
-use super::paths::{StatePaths, suffixed};
+use super::paths::StatePaths;
 use super::remote::{Access, Replicating};
 use crate::error::{StateError, StateErrorKind};
 use crate::journal::{
@@ -65,7 +65,7 @@ struct Found {
 impl SharedJournal {
     /// Creates the journal of a new run, which has no earlier ones.
     pub fn of_new_run(store: Option<Arc<dyn SegmentStore>>, paths: &StatePaths) -> Self {
-        Self { store, note: SentNote::new(suffixed(&paths.journal(), ".sent")), ..Self::default() }
+        Self { store, note: SentNote::of(&paths.journal()), ..Self::default() }
     }
 
     /// Reads the journals of a state, and closes them if this run holds the lock. The longest of them becomes the local

@@ -237,7 +237,9 @@ impl S3Store {
         let key = self.key(workspace);
         // Forgotten before the request: if that fails, a repetition must read the file instead of trusting its ETag.
         let file = self.forget_lock(&key, id);
-        let retired = Retired { journals: self.take_retired(&key), possible: self.notes.possible_leftovers(&key) };
+        let journals = self.take_retired(&key);
+        let possible = if journals.is_empty() { Vec::new() } else { self.notes.possible_leftovers(&key) };
+        let retired = Retired { journals, possible };
         let released =
             self.locks.release(Target { objects: &self.objects, key: &key }, id, file.as_deref(), &retired).await;
         if released.is_err() {

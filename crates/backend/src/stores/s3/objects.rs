@@ -210,8 +210,7 @@ impl Objects {
         self.delete_each(&self.send_batch(&deletions).await?).await
     }
 
-    /// Deletes `last` if it has this ETag, and other objects with the same request, which hardly ever exist if they are `possible` ones.
-    /// Returns the outcome for `last`, and which of `keys` stay, because this identity may not delete them for example. The caller
+    /// Deletes `last` if it has this ETag, and with the same request `keys` and the `possible` objects, which rarely exist. Returns the outcome for `last`, and which of `keys` stay, because this identity may not delete them for example. The caller
     /// repeats failures of the network, because after a lost answer `last` is no longer there.
     pub async fn delete_with(
         &self,

@@ -2,7 +2,7 @@
 //!
 //! An exclusive run ends with a write which notes that no journal is left and that the state is not shared. The next run changes the
 //! note before it writes its first segment; otherwise, if it were killed, the note would deny its journal. `state sharing enable`
-//! writes the state without this word before it creates the sharing document. Terraform and OpenTofu remove the note with each write,
+//! withdraws that statement before it creates the sharing document. Terraform and OpenTofu remove the note with each write,
 //! and then the objects next to the state are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,11 +173,6 @@ impl StateNotes {
         self.with(key, |note| note.merged.iter().map(|run| format!("{key}{FOLDER}{run}{FIRST}")).collect())
     }
 
-    /// Whether the last listing has found first segments of merged journals.
-    pub fn has_leftovers(&self, key: &str) -> bool {
-        self.with(key, |note| !note.leftovers.is_empty())
-    }
-
     /// Forgets these segments after their deletion.
     pub fn forget_leftovers(&self, key: &str) {
         self.with(key, |note| note.leftovers.clear());
@@ -232,7 +227,7 @@ impl S3Store {
             None if read.is_empty() => None,
             _ => self.objects.etag(&key).await?,
         };
-        let has_journals = segments.iter().any(|name| !is_merge_note(name)) || self.notes.has_leftovers(&key);
+        let has_journals = segments.iter().any(|name| !is_merge_note(name)) || !self.notes.leftovers(&key).is_empty();
         self.notes.listed(&key, !has_journals && !has_sharing);
         let segments = segments.iter().filter_map(|name| name.strip_prefix(&folder)).map(str::to_owned).collect();
         Ok(Companions { version: version.map(Version), segments, has_sharing })

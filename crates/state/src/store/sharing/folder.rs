@@ -8,7 +8,7 @@ use crate::error::{StateError, StateErrorKind};
 use crate::journal::SentNote;
 use crate::storage::Storage;
 use crate::store::open::{CAN_QUERY_LOCKS, is_at, is_locked, open_private, try_lock};
-use crate::store::paths::{StatePaths, suffixed};
+use crate::store::paths::StatePaths;
 
 /// The number of attempts to lock a file that others remove at the same time.
 const ATTEMPTS: u32 = 100;
@@ -99,7 +99,7 @@ impl RunFolder {
     pub fn remove(self) {
         // Without the file, no later run takes this one over. A damaged journal that was kept stays in the folder.
         if !self.has_journal() {
-            SentNote::new(suffixed(&self.journal(), ".sent")).remove();
+            SentNote::of(&self.journal()).remove();
             let _ = fs::remove_file(&self.lock);
         }
         // Removes nothing but empty folders.

@@ -34,7 +34,7 @@ pub(super) struct Membership {
 }
 
 /// The state of a run that no process carries on.
-pub(super) enum Former<'a> {
+pub(super) enum Abandoned<'a> {
     /// The process has ended. The document has the run with its claims.
     Ended { process: &'a str },
     /// The run was left, but a journal with results for these records is on this machine. It claims them again.
@@ -104,15 +104,15 @@ impl Membership {
     ///
     /// # Errors
     /// The state is no longer shared, or the store fails.
-    pub fn take_over(&self, former: &Former<'_>) -> Result<bool, StateError> {
+    pub fn take_over(&self, abandoned: &Abandoned<'_>) -> Result<bool, StateError> {
         let now = self.object.now();
         let is_entered = update(&*self.object, |document| {
             self.check_enabled(document)?;
-            Ok(match former {
-                Former::Ended { process } => {
+            Ok(match abandoned {
+                Abandoned::Ended { process } => {
                     document.own(&self.run, process).is_some() && document.take_over(&self.entering())
                 }
-                Former::Left { records } => {
+                Abandoned::Left { records } => {
                     !document.runs.contains_key(&self.run) && document.claim(&self.entering(), records).is_ok()
                 }
             })

@@ -39,30 +39,28 @@ pub(super) fn merge(
     claimant: impl Fn(&RecordName) -> Claimant,
 ) -> MergedRecords {
     let mut merged = MergedRecords::default();
-    let addresses: BTreeSet<ResourceInstance> = base.iter().chain(ours.iter()).map(|view| view.address()).collect();
-    for address in addresses {
+    for address in addresses(base, ours) {
         let (before, after) = (base.get(&address), ours.get(&address));
         if is_same_instance(before, after) && has_same_provider(base, ours, &address) {
             continue;
         }
         let name = RecordName::instance(&address);
         let found = theirs.get(&address);
+        let claimant = claimant(&name);
         let is_unchanged = is_same_instance(before, found);
-        match (is_unchanged, claimant(&name)) {
-            // A run without the claim may have been writing what it had refreshed while this one claimed the record. Values that were
-            // read before the change of this run say nothing about its result.
-            (false, Claimant::Own) if is_same_object(before, found) => {
-                if replace_instance(ours, theirs, &address) {
-                    merged.changed.insert(name);
-                }
+        let is_taken = match claimant {
+            // A run without the claim may have been writing what it had refreshed while this one claimed the record. Its values are
+            // older than the result of this run.
+            Claimant::Own => is_unchanged || has_same_objects(before, found),
+            Claimant::Nobody => is_unchanged,
+            Claimant::Other => false,
+        };
+        if is_taken {
+            if replace_instance(ours, theirs, &address) {
+                merged.changed.insert(name);
             }
-            (true, Claimant::Own | Claimant::Nobody) => {
-                if replace_instance(ours, theirs, &address) {
-                    merged.changed.insert(name);
-                }
-            }
-            (false, Claimant::Own) if !is_same_instance(after, found) => drop(merged.conflicts.insert(name)),
-            (_, Claimant::Own | Claimant::Other | Claimant::Nobody) => {}
+        } else if claimant == Claimant::Own && !is_same_instance(after, found) {
+            merged.conflicts.insert(name);
         }
     }
     merge_outputs(base, ours, theirs, &claimant, &mut merged.changed);
@@ -72,8 +70,7 @@ pub(super) fn merge(
 
 /// Makes `base` have the records that were merged from `ours`, so that the next merge finds them unchanged.
 pub(super) fn adopt(base: &mut State, ours: &State, changed: &BTreeSet<RecordName>) {
-    let addresses: BTreeSet<ResourceInstance> = base.iter().chain(ours.iter()).map(|view| view.address()).collect();
-    for address in addresses.iter().filter(|address| changed.contains(&RecordName::instance(address))) {
+    for address in addresses(base, ours).iter().filter(|address| changed.contains(&RecordName::instance(address))) {
         replace_instance(ours, base, address);
     }
     let names: BTreeSet<_> = base.outputs.keys().chain(ours.outputs.keys()).cloned().collect();
@@ -82,72 +79,35 @@ pub(super) fn adopt(base: &mut State, ours: &State, changed: &BTreeSet<RecordNam
     }
 }
 
-/// The records of a write whose answer was lost, or that another run has overtaken: the stored state may have them.
-pub(super) struct UnansweredRecords {
-    /// A state with these records alone.
-    state: State,
-    instances: Vec<ResourceInstance>,
-    outputs: Vec<Name>,
-}
-
-impl UnansweredRecords {
-    /// Returns the records that `ours` has in place of those of `base`.
-    pub fn of(base: &State, ours: &State, names: &BTreeSet<RecordName>) -> Self {
-        let addresses: BTreeSet<ResourceInstance> = base.iter().chain(ours.iter()).map(|view| view.address()).collect();
-        let is_named = |address: &ResourceInstance| names.contains(&RecordName::instance(address));
-        let instances: Vec<_> = addresses.into_iter().filter(is_named).collect();
-        let outputs: BTreeSet<_> = base.outputs.keys().chain(ours.outputs.keys()).cloned().collect();
-        let outputs: Vec<_> = outputs.into_iter().filter(|name| names.contains(&RecordName::output(name))).collect();
-        let mut state = State::default();
-        for address in &instances {
-            replace_instance(ours, &mut state, address);
-        }
-        for name in &outputs {
-            replace_output(ours, &mut state, name);
-        }
-        Self { state, instances, outputs }
-    }
-
-    /// Makes `base` have those of the records that are stored. Returns their names.
-    pub fn settle(&self, base: &mut State, stored: &State) -> BTreeSet<RecordName> {
-        let mut landed = BTreeSet::new();
-        for address in &self.instances {
-            let is_stored = is_same_instance(self.state.get(address), stored.get(address))
-                && has_same_provider(&self.state, stored, address);
-            if is_stored {
-                replace_instance(&self.state, base, address);
-                landed.insert(RecordName::instance(address));
-            }
-        }
-        for name in self.outputs.iter().filter(|name| self.state.outputs.get(*name) == stored.outputs.get(*name)) {
-            replace_output(&self.state, base, name);
-            landed.insert(RecordName::output(name));
-        }
-        landed
-    }
+/// Returns the addresses of the instances in two states.
+pub(super) fn addresses(one: &State, other: &State) -> BTreeSet<ResourceInstance> {
+    one.iter().chain(other.iter()).map(|view| view.address()).collect()
 }
 
 /// Gives `to` the output that `from` has.
-fn replace_output(from: &State, to: &mut State, name: &Name) {
+pub(super) fn replace_output(from: &State, to: &mut State, name: &Name) {
     match from.outputs.get(name).cloned() {
         Some(output) => drop(to.outputs.insert(name.clone(), output)),
         None => drop(to.outputs.remove(name)),
     }
 }
 
-fn has_same_provider(one: &State, other: &State, address: &ResourceInstance) -> bool {
+pub(super) fn has_same_provider(one: &State, other: &State, address: &ResourceInstance) -> bool {
     one.provider(address, None) == other.provider(address, None)
 }
 
 /// Whether two records of an instance mean the same objects, whatever their attributes are.
-fn is_same_object(one: Option<&InstanceRecord>, other: Option<&InstanceRecord>) -> bool {
+fn has_same_objects(one: Option<&InstanceRecord>, other: Option<&InstanceRecord>) -> bool {
     let (Some(one), Some(other)) = (one, other) else { return false };
-    let id = |record: &InstanceRecord| record.current.as_ref().and_then(|object| object.id_json());
-    id(one).is_some() && id(one) == id(other) && one.deposed.keys().eq(other.deposed.keys())
+    let is_same_current = match (&one.current, &other.current) {
+        (Some(one), Some(other)) => one.is_same_object(other),
+        _ => false,
+    };
+    is_same_current && one.deposed.keys().eq(other.deposed.keys())
 }
 
 /// Gives `theirs` the instance that `ours` has. Returns whether it was another one.
-fn replace_instance(ours: &State, theirs: &mut State, address: &ResourceInstance) -> bool {
+pub(super) fn replace_instance(ours: &State, theirs: &mut State, address: &ResourceInstance) -> bool {
     let is_same = is_same_instance(ours.get(address), theirs.get(address)) && has_same_provider(ours, theirs, address);
     if is_same {
         return false;
@@ -248,6 +208,7 @@ mod tests {
     use groma_address::{ProviderAddress, ProviderConfig};
     use groma_value::{Type, Value};
 
+    use super::super::unanswered::UnansweredRecords;
     use super::*;
     use crate::model::{CheckStatus, OutputValue};
     use crate::object::{AttributesJson, DeposedKey, ObjectRecord};

@@ -21,6 +21,7 @@ mod segments;
 mod state;
 mod stored_document;
 mod turn;
+mod unanswered;
 
 pub use document::{LoggedChange, SharedRunEntry, SharingDocument};
 pub use enabling::{SharingChange, disable_sharing, enable_sharing, sharing_document};

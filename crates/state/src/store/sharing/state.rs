@@ -8,7 +8,7 @@ use super::contention::until_done;
 use super::document::SharedRunEntry;
 use super::errors::exclusive_journal;
 use super::folder::RunFolder;
-use super::membership::{Former, Membership, new_identifier};
+use super::membership::{Abandoned, Membership, new_identifier};
 use super::merge::rebase;
 use super::merging_object::{MergingObject, StoredState};
 use super::object::{SharedObject, SharedWait};
@@ -198,12 +198,12 @@ impl SharedState {
             folder => folder?,
         };
         let membership = Membership::new(Arc::clone(&self.object), run.clone(), request);
-        let former = match process {
-            Some(process) => Some(Former::Ended { process }),
-            None if folder.has_journal() => Some(Former::Left { records: self.left_records(&folder)? }),
+        let abandoned = match process {
+            Some(process) => Some(Abandoned::Ended { process }),
+            None if folder.has_journal() => Some(Abandoned::Left { records: self.left_records(&folder)? }),
             None => None,
         };
-        let taken = former.map_or(Ok(false), |former| membership.take_over(&former));
+        let taken = abandoned.map_or(Ok(false), |abandoned| membership.take_over(&abandoned));
         if !matches!(taken, Ok(true)) {
             // The file of a run that is not on this machine would mislead later runs.
             folder.remove();

@@ -64,6 +64,18 @@ impl Machine {
         run.replicate();
         run.kill();
     }
+
+    /// Kills a run whose journal has a result that the store does not get, and waits until another machine may take the run over.
+    fn kill_with_unsent_result(&self, changes: &[&str], text: &str, id: &str) {
+        let mut killed = self.planned(changes);
+        let mut run = self.begin(&mut killed, &NO_WAIT).unwrap();
+        set(&mut run, &mut killed.state, text, id);
+        run.kill();
+        self.store.content().failure = Some(StateErrorKind::Io);
+        drop(run);
+        self.store.content().failure = None;
+        pass_deadline(&self.store);
+    }
 }
 
 fn pass_deadline(store: &MemoryStore) {
@@ -104,15 +116,7 @@ fn recovered_run_that_is_paused_while_it_reads_the_state_takes_nothing_from_othe
 #[test]
 fn results_that_the_other_machine_did_not_have_are_taken_in_later() {
     let [one, other] = machines(&[("cloud_it.a", "1")]);
-    let mut killed = one.planned(&["cloud_it.a", "cloud_it.new"]);
-    let mut run = one.begin(&mut killed, &NO_WAIT).unwrap();
-    set(&mut run, &mut killed.state, "cloud_it.new", "2");
-    run.kill();
-    // The store does not get the rest of the journal.
-    one.store.content().failure = Some(StateErrorKind::Io);
-    drop(run);
-    one.store.content().failure = None;
-    pass_deadline(&one.store);
+    one.kill_with_unsent_result(&["cloud_it.a", "cloud_it.new"], "cloud_it.new", "2");
     assert!(other.recover().unwrap().is_none());
     assert_eq!(other.objects(), pairs(&[("cloud_it.a", "1")]));
     assert!(one.recover().unwrap().is_none());
@@ -124,14 +128,7 @@ fn results_that_the_other_machine_did_not_have_are_taken_in_later() {
 #[test]
 fn warnings_about_results_that_are_taken_in_later_are_passed_on() {
     let [one, other] = machines(&[("cloud_it.a", "1")]);
-    let mut killed = one.planned(&["cloud_it.new"]);
-    let mut run = one.begin(&mut killed, &NO_WAIT).unwrap();
-    set(&mut run, &mut killed.state, "cloud_it.new", "2");
-    run.kill();
-    one.store.content().failure = Some(StateErrorKind::Io);
-    drop(run);
-    one.store.content().failure = None;
-    pass_deadline(&one.store);
+    one.kill_with_unsent_result(&["cloud_it.new"], "cloud_it.new", "2");
     assert!(other.recover().unwrap().is_none());
     // The other machine makes the object again, so that there are two.
     let mut again = other.planned(&["cloud_it.new"]);
@@ -149,14 +146,7 @@ fn warnings_about_results_that_are_taken_in_later_are_passed_on() {
 #[test]
 fn results_that_are_taken_in_later_wait_for_the_run_that_changes_the_same_object() {
     let [one, other] = machines(&[("cloud_it.a", "1")]);
-    let mut killed = one.planned(&["cloud_it.new"]);
-    let mut run = one.begin(&mut killed, &NO_WAIT).unwrap();
-    set(&mut run, &mut killed.state, "cloud_it.new", "2");
-    run.kill();
-    one.store.content().failure = Some(StateErrorKind::Io);
-    drop(run);
-    one.store.content().failure = None;
-    pass_deadline(&one.store);
+    one.kill_with_unsent_result(&["cloud_it.new"], "cloud_it.new", "2");
     assert!(other.recover().unwrap().is_none());
     let mut again = other.planned(&["cloud_it.new"]);
     let mut run = other.begin(&mut again, &NO_WAIT).unwrap();
