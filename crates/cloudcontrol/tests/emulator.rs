@@ -236,6 +236,7 @@ fn cc_60_objects_without_a_complete_identifier_are_refused() {
     let started = store.create_resource(REGION, &creation("AWS::EC2::Route", &route, None)).unwrap();
     let event = store.get_resource_request_status(&started.request_token).unwrap();
     assert_eq!(event.error_code, Some(HandlerErrorCode::InvalidRequest), "{event:?}");
+    assert!(event.status_message.as_deref().unwrap().contains("no value for CidrBlock"), "{event:?}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Store {
             let mut start = Start::new(Operation::Create, &kind, identifier.clone());
             match identifier {
                 None => {
-                    let message = "the primary identifier is not given and cannot be made up".to_owned();
+                    let message = missing_identifier(&schema, &model);
                     start.failure = Some((HandlerErrorCode::InvalidRequest, message));
                 }
                 Some(identifier) => {
@@ -115,6 +115,17 @@ impl Store {
             self.begin(turn, start, client)
         })
     }
+}
+
+/// Names the parts of the identifier without which an object cannot be created.
+fn missing_identifier(schema: &TypeSchema, model: &Json) -> String {
+    let is_missing =
+        |pointer: &&Pointer| pointer.find(model).is_none_or(|value| value.as_str().is_some_and(str::is_empty));
+    let names: Vec<&str> = schema.primary_identifier.iter().filter(is_missing).map(Pointer::last_name).collect();
+    format!(
+        "The primary identifier has no value for {}: give it, or the properties that it follows from.",
+        names.join(", ")
+    )
 }
 
 /// The whole model after a patch on what can be read of it.
